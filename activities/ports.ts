@@ -1,0 +1,79 @@
+import type { RunConfig } from "../configs/run.ts";
+import type { Problem } from "../core/data/problems.ts";
+import type { PolicyEngine } from "../core/policy/engine.ts";
+import type { LearnerState } from "../core/policy/engine.ts";
+import type { Tokenizer } from "../core/policy/tokenizer.ts";
+import type { Environment } from "../core/rollouts/environment.ts";
+import type { Protocol } from "../core/rollouts/protocol.ts";
+import type { CandidateClient } from "../core/routing/client.ts";
+import type { ArtifactStore, Journal } from "../core/storage/artifacts.ts";
+import type { BudgetLimits, CallLedger } from "../core/storage/ledger.ts";
+
+/** Everything that follows from a run's stored config. */
+export interface RunKit {
+  readonly run: string;
+  readonly preset: string;
+  readonly config: RunConfig;
+  readonly environment: Environment;
+  readonly problems: ReadonlyMap<string, Problem>;
+  readonly tokenizer: Tokenizer;
+  readonly protocol: Protocol;
+  readonly client: CandidateClient;
+  readonly limits: BudgetLimits;
+  /** Digest of what evaluations of different runs must share to be the same evaluation. */
+  readonly evaluationDigest: string;
+  /** Digest of the model's shape, vocabulary included. */
+  readonly modelDigest: string;
+}
+
+/** A change an operator made, with the first step it holds for. */
+export interface RunUpdate {
+  readonly id: string;
+  readonly key: "reward.cost_coe";
+  readonly value: number;
+  readonly fromStep: number;
+}
+
+/** The run folder: `runs/{run}/…`. */
+export interface RunStore {
+  /** Stores the config of a new run, or checks it against the one it began with; returns the one in force. */
+  begin(run: string, preset: string, config: RunConfig): Promise<RunConfig>;
+  /** The kit of a run that has begun; throws InvalidConfigError when it has not. */
+  kit(run: string): Promise<RunKit>;
+  updates(run: string): Promise<readonly RunUpdate[]>;
+  addUpdate(run: string, update: RunUpdate): Promise<void>;
+  /** Appends one line to `metrics.jsonl`, once per (kind, step). */
+  appendMetrics(run: string, line: Readonly<Record<string, number | string>>): Promise<void>;
+  writeSummary(run: string, summary: unknown): Promise<void>;
+}
+
+/** Checkpoints of a run, verified when read. */
+export interface CheckpointStore {
+  save(run: string, kind: CheckpointKind, step: number, state: LearnerState): Promise<void>;
+  /** The newest complete one at or before a step; null when there is none. */
+  newest(
+    run: string,
+    kind: CheckpointKind,
+    atMost: number,
+  ): Promise<{ step: number; state: LearnerState } | null>;
+  /** Removes all but the newest `keep` and those listed. */
+  prune(run: string, kind: CheckpointKind, keep: number, spare: readonly number[]): Promise<void>;
+}
+
+/** `warm_start` counts optimizer steps of the warm start, `checkpoints` steps of the run. */
+export type CheckpointKind = "warm_start" | "checkpoints";
+
+/** The one engine of this process, made for a model's shape. */
+export interface EngineSource {
+  engine(kit: RunKit): Promise<PolicyEngine>;
+}
+
+/** What activities are given. */
+export interface Ports {
+  readonly runs: RunStore;
+  readonly artifacts: ArtifactStore;
+  readonly journal: Journal;
+  readonly ledger: CallLedger;
+  readonly checkpoints: CheckpointStore;
+  readonly engines: EngineSource;
+}

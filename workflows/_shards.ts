@@ -1,0 +1,88 @@
+import {
+  type ChildWorkflowHandle,
+  ParentClosePolicy,
+  setHandler,
+  startChild,
+  WorkflowExecutionAlreadyStartedError,
+} from "@temporalio/workflow";
+import { ApplicationFailure } from "@temporalio/workflow";
+import { shardId } from "../core/plan/ids.ts";
+import type { ShardInput, ShardResult } from "../core/plan/run.ts";
+import { pause, resume } from "./_signals.ts";
+import { rollOut } from "./roll_out.ts";
+
+/** Children of a workflow that hear its `pause` and `resume`. */
+export interface Family {
+  readonly paused: boolean;
+  /** Runs every shard of a piece of work to its end, in parallel, results in shard order. */
+  playShards(
+    parentId: string,
+    shards: number,
+    input: Omit<ShardInput, "shard">,
+  ): Promise<ShardResult[]>;
+  /** Starts a child under its business id and waits for its result. */
+  run<W extends (input: never) => Promise<unknown>>(
+    workflow: W,
+    workflowId: string,
+    args: Parameters<W>,
+    summary: string,
+  ): Promise<Awaited<ReturnType<W>>>;
+}
+
+/** Takes over this workflow's `pause` and `resume` signals and passes them on to its children. */
+export function createFamily(
+  options: { paused?: boolean; onChange?: (paused: boolean) => void } = {},
+): Family {
+  const children = new Set<ChildWorkflowHandle<(input: never) => Promise<unknown>>>();
+  let paused = options.paused ?? false;
+  const pass = async (signal: typeof pause, now: boolean) => {
+    paused = now;
+    options.onChange?.(now);
+    await Promise.all(
+      [...children].map((child) => child.signal(signal).catch(() => undefined)), // it has just ended
+    );
+  };
+  setHandler(pause, () => pass(pause, true), {
+    description: "Stop between turns; nothing is lost and nothing is spent until resume.",
+  });
+  setHandler(resume, () => pass(resume, false), {
+    description: "Go on after pause; also wakes a run parked for its budget or a key.",
+  });
+
+  const run: Family["run"] = async (workflow, workflowId, args, summary) => {
+    const child = await startChild(workflow, {
+      workflowId,
+      args,
+      staticSummary: summary,
+      parentClosePolicy: ParentClosePolicy.TERMINATE,
+    }).catch((error: unknown) => {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      throw ApplicationFailure.nonRetryable(
+        `Cannot start ${workflowId}: another workflow is working on this run; stop it first or choose another run name`,
+        "FencedError",
+      );
+    });
+    children.add(child);
+    try {
+      return await child.result() as Awaited<ReturnType<typeof workflow>>;
+    } finally {
+      children.delete(child);
+    }
+  };
+  return {
+    get paused() {
+      return paused;
+    },
+    run,
+    playShards: (parentId, shards, input) =>
+      Promise.all(
+        Array.from({ length: shards }, (_, shard) =>
+          run(
+            rollOut,
+            shardId(parentId, input.round, shard),
+            [{ ...input, shard, paused }],
+            `${input.phase} · shard ${shard + 1}/${shards}`,
+          )),
+      ),
+  };
+}

@@ -1,0 +1,94 @@
+import {
+  condition,
+  defineQuery,
+  defineSignal,
+  getExternalWorkflowHandle,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from "@temporalio/workflow";
+import { stepId } from "../core/plan/ids.ts";
+import type { ShardInput, ShardResult, Wait } from "../core/plan/run.ts";
+import { callsOn, device, scripted } from "./_activities.ts";
+import { noteWait, pause, resume } from "./_signals.ts";
+
+export const shardStatus = defineQuery<{ turn: number; wait: Wait | null; paused: boolean }>(
+  "status",
+);
+export { pause, resume };
+
+/** How long a run with a bad key waits before it tries the key again. */
+const KEY_PROBE = "5 minutes";
+
+/**
+ * Plays one shard of trajectories to their ends: turns and calls alternate. An outage waits here, as a
+ * durable timer; an empty budget or a bad key parks here until an operator acts.
+ */
+export async function rollOut(input: ShardInput & { paused?: boolean }): Promise<ShardResult> {
+  let paused = input.paused ?? false;
+  let resumes = 0;
+  let turn = 0;
+  let wait: Wait | null = null;
+  setHandler(pause, () => void (paused = true), {
+    description: "Stop before the next turn; calls in flight end first.",
+  });
+  setHandler(resume, () => {
+    paused = false;
+    resumes++;
+  }, { description: "Go on; also wakes a parked shard." });
+  setHandler(shardStatus, () => ({ turn, wait, paused }), {
+    description: "The turn this shard is at and what it waits for.",
+  });
+
+  const root = workflowInfo().root?.workflowId;
+  const tell = async (next: Wait | null) => {
+    wait = next;
+    setCurrentDetails(next === null ? `turn ${turn}` : `turn ${turn}: ${next.reason}`);
+    if (root === undefined || root === workflowInfo().workflowId) return;
+    await getExternalWorkflowHandle(root)
+      .signal(noteWait, { id: workflowInfo().workflowId, wait: next })
+      .catch(() => undefined); // the root may have been stopped: nobody to tell
+  };
+
+  const player = input.player.kind === "policy" ? device : scripted;
+  const calls = callsOn(input.llmQueue);
+  const place = `${stepId(input.run, input.step)} · ${input.phase} · shard ${input.shard}`;
+  let trajectories: ShardResult["trajectories"] | null = null;
+  let genMs = 0;
+  let callMs = 0;
+  while (true) {
+    if (paused) await condition(() => !paused);
+    const played = await player.generateTurns.executeWithOptions(
+      { summary: `${place} · turn ${turn + 1}` },
+      [{ ...input, turn, trajectories }],
+    );
+    turn++;
+    genMs += played.ms;
+    trajectories = played.trajectories;
+    while (played.open > 0) {
+      if (paused) await condition(() => !paused);
+      const seen = resumes;
+      const queried = await calls.queryCandidates.executeWithOptions(
+        { summary: `${place} · ${played.open} calls` },
+        [{ ...input, turn, trajectories }],
+      );
+      callMs += queried.ms;
+      if (queried.trajectories !== null) {
+        trajectories = queried.trajectories;
+        if (wait !== null) await tell(null);
+        break;
+      }
+      const { kind, reason, retryAfterMs, parked } = queried.wait;
+      const started = wait?.kind === kind ? wait.since : Date.now();
+      if (wait?.kind !== kind || wait.reason !== reason) {
+        await tell({ kind, reason, parked, since: started });
+      }
+      if (!parked) await sleep(retryAfterMs, { summary: reason });
+      else if (kind === "bad_key") await condition(() => resumes > seen, KEY_PROBE);
+      else await condition(() => resumes > seen);
+    }
+    if (played.open === 0 && played.live === 0) break;
+  }
+  return { trajectories, genMs, callMs };
+}
