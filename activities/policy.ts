@@ -1,18 +1,17 @@
-import { decodeBatch } from "../core/algorithms/mod.ts";
-import { hashText } from "../core/random.ts";
+import { decodeBatch } from "../core/algorithms/batch.ts";
 import { decodeTrajectories, encodeTrajectories } from "../core/rollouts/mod.ts";
 import type { Trajectory } from "../core/rollouts/mod.ts";
-import { createRandom } from "../core/random.ts";
+import { createRandom, hashText } from "../core/random.ts";
 import { cosine, isDue } from "../core/plan/mod.ts";
 import type { ShardInput, StepReport } from "../core/plan/run.ts";
 import type { ArtifactRef } from "../core/storage/artifacts.ts";
 import type { LearnRow, PolicyEngine, StateDigest } from "../core/policy/engine.ts";
 import { learnBatch } from "./_learn.ts";
+import { bestJudged, type CommittedUpdate, policyKey, toSpendReport } from "./_log.ts";
 import { playTurn, shardKey, startShard } from "./_shard.ts";
-import { type CommittedUpdate, createPolicyHolder, updateKey, warmStartKey } from "./policy_holder.ts";
+import { createPolicyHolder } from "./policy_holder.ts";
 import type { Ports, RunKit } from "./ports.ts";
 import { startPulse } from "./pulse.ts";
-import { spendReport } from "./runs.ts";
 
 export type PolicyActivities = ReturnType<typeof createPolicyActivities>;
 
@@ -71,7 +70,7 @@ export function createPolicyActivities(ports: Ports) {
       using pulse = startPulse("warm start");
       const record = await ports.journal.once(
         run,
-        warmStartKey,
+        policyKey(0),
         { shards: shards.map((shard) => shard.sha256) },
         async () => {
           const kit = await ports.runs.kit(run);
@@ -111,7 +110,7 @@ export function createPolicyActivities(ports: Ports) {
       const stored = decodeBatch(await ports.artifacts.get(batch));
       const committed = await ports.journal.once<CommittedUpdate>(
         run,
-        updateKey(step),
+        policyKey(step),
         { batch: batch.sha256 },
         async () => {
           const engine = await holder.at(kit, step - 1);
@@ -120,15 +119,18 @@ export function createPolicyActivities(ports: Ports) {
             ? {}
             : await learnBatch(engine, kit.config, step, stored.rows);
           const digest = await engine.digest();
-          if (isDue(step, kit.config.trainer.save_freq, kit.config.trainer.total_training_steps)) {
+          if (wantsCheckpoint(kit, step)) {
             pulse.point(`checkpoint ${step}`);
             await ports.checkpoints.save(run, "checkpoints", step, await engine.state());
+            const best = await bestJudged(ports, kit, step);
+            const keep = kit.config.trainer.max_actor_ckpt_to_keep;
+            await ports.checkpoints.prune(run, "checkpoints", keep, [0, best ?? 0]);
           }
           holder.moved(kit, step);
           return { batch, digest, metrics };
         },
       );
-      const spend = spendReport(ports.ledger.spend(run));
+      const spend = toSpendReport(ports.ledger.spend(run));
       await ports.runs.appendMetrics(run, {
         kind: "train",
         "training/global_step": step,
@@ -189,6 +191,12 @@ export function createPolicyActivities(ports: Ports) {
     await ports.checkpoints.save(kit.run, "checkpoints", 0, await engine.state());
     return digest;
   }
+}
+
+/** A policy that will be judged is kept too, so that the best one can be. */
+function wantsCheckpoint(kit: RunKit, step: number): boolean {
+  const { save_freq, test_freq, total_training_steps } = kit.config.trainer;
+  return [save_freq, test_freq].some((freq) => isDue(step, freq, total_training_steps));
 }
 
 const SUPERVISED = {

@@ -1,21 +1,9 @@
+import { decodeBatch } from "../core/algorithms/batch.ts";
 import { DamagedArtifactError, EngineError } from "../core/errors.ts";
-import type { PolicyEngine, StateDigest } from "../core/policy/engine.ts";
-import { decodeBatch } from "../core/algorithms/mod.ts";
-import { stepId } from "../core/plan/ids.ts";
-import type { ArtifactRef } from "../core/storage/artifacts.ts";
-import type { Ports, RunKit } from "./ports.ts";
+import type { PolicyEngine } from "../core/policy/engine.ts";
 import { learnBatch } from "./_learn.ts";
-
-/** What the run's log holds of a committed step. */
-export interface CommittedUpdate {
-  readonly batch: ArtifactRef;
-  readonly digest: StateDigest;
-  readonly metrics: Readonly<Record<string, number>>;
-}
-
-/** The journal key of a step's update, below the run. */
-export const updateKey = (step: number) => `${stepId("", step).slice(1)}/update`;
-export const warmStartKey = "warm-start/policy";
+import { type CommittedUpdate, policyKey, recordedDigest } from "./_log.ts";
+import type { Ports, RunKit } from "./ports.ts";
 
 /**
  * Holds one policy in the engine and brings it to any step a run has committed: the nearest checkpoint,
@@ -33,19 +21,8 @@ export interface PolicyHolder {
 export function createPolicyHolder(ports: Ports): PolicyHolder {
   let held: { run: string; model: string; step: number } | null = null;
 
-  const recordedDigest = async (run: string, step: number): Promise<StateDigest> => {
-    const key = step === 0 ? warmStartKey : updateKey(step);
-    const record = await ports.journal.read<{ digest: StateDigest }>(run, key);
-    if (record === null) {
-      throw new DamagedArtifactError(
-        `Cannot load the policy of run "${run}" at step ${step}: its log has no such step; choose a committed step`,
-      );
-    }
-    return record.digest;
-  };
-
   const restore = async (kit: RunKit, step: number, engine: PolicyEngine) => {
-    await recordedDigest(kit.run, step);
+    const recorded = await recordedDigest(ports, kit.run, step);
     const start = await ports.checkpoints.newest(kit.run, "checkpoints", step);
     if (start === null) {
       throw new DamagedArtifactError(
@@ -54,16 +31,15 @@ export function createPolicyHolder(ports: Ports): PolicyHolder {
     }
     let digest = await engine.load(start.state);
     for (let at = start.step + 1; at <= step; at++) {
-      const record = await ports.journal.read<CommittedUpdate>(kit.run, updateKey(at));
+      const record = await ports.journal.read<CommittedUpdate>(kit.run, policyKey(at));
       if (record === null) {
         throw new DamagedArtifactError(
-          `Cannot rebuild step ${at} of run "${kit.run}": its log lacks log/${updateKey(at)}.json`,
+          `Cannot rebuild step ${at} of run "${kit.run}": its log lacks log/${policyKey(at)}.json`,
         );
       }
-      await learnBatch(engine, kit.config, at, decodeBatch(await ports.artifacts.get(record.batch)));
+      await learnBatch(engine, kit.config, at, decodeBatch(await ports.artifacts.get(record.batch)).rows);
       digest = await engine.digest();
     }
-    const recorded = await recordedDigest(kit.run, step);
     if (digest.weights !== recorded.weights || digest.optimizer !== recorded.optimizer) {
       throw new HardwareMismatchError(kit.run, step);
     }

@@ -8,6 +8,7 @@ import type { Protocol } from "../core/rollouts/protocol.ts";
 import type { CandidateClient } from "../core/routing/client.ts";
 import type { ArtifactStore, Journal } from "../core/storage/artifacts.ts";
 import type { BudgetLimits, CallLedger } from "../core/storage/ledger.ts";
+import type { RunSummary } from "../core/plan/run.ts";
 
 /** Everything that follows from a run's stored config. */
 export interface RunKit {
@@ -36,15 +37,20 @@ export interface RunUpdate {
 
 /** The run folder: `runs/{run}/…`. */
 export interface RunStore {
-  /** Stores the config of a new run, or checks it against the one it began with; returns the one in force. */
-  begin(run: string, preset: string, config: RunConfig): Promise<RunConfig>;
+  /**
+   * Stores the config of a new run. A run that has begun takes up the keys that may change on the way and
+   * refuses others; without overrides it goes on as it is. Throws InvalidConfigError.
+   */
+  begin(run: string, preset: string, overrides: readonly string[]): Promise<void>;
   /** The kit of a run that has begun; throws InvalidConfigError when it has not. */
   kit(run: string): Promise<RunKit>;
   updates(run: string): Promise<readonly RunUpdate[]>;
   addUpdate(run: string, update: RunUpdate): Promise<void>;
   /** Appends one line to `metrics.jsonl`, once per (kind, step). */
   appendMetrics(run: string, line: Readonly<Record<string, number | string>>): Promise<void>;
-  writeSummary(run: string, summary: unknown): Promise<void>;
+  /** Null until the run has been concluded. */
+  readSummary(run: string): Promise<RunSummary | null>;
+  writeSummary(run: string, summary: RunSummary): Promise<void>;
 }
 
 /** Checkpoints of a run, verified when read. */
@@ -76,4 +82,6 @@ export interface Ports {
   readonly ledger: CallLedger;
   readonly checkpoints: CheckpointStore;
   readonly engines: EngineSource;
+  /** Whether the server knows our search attributes. */
+  readonly searchAttributes: boolean;
 }

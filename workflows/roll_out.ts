@@ -66,6 +66,7 @@ export async function rollOut(input: ShardInput & { paused?: boolean }): Promise
     turn++;
     genMs += played.ms;
     trajectories = played.trajectories;
+    let live = played.live;
     while (played.open > 0) {
       if (paused) await condition(() => !paused);
       const seen = resumes;
@@ -76,6 +77,7 @@ export async function rollOut(input: ShardInput & { paused?: boolean }): Promise
       callMs += queried.ms;
       if (queried.trajectories !== null) {
         trajectories = queried.trajectories;
+        live = queried.live;
         if (wait !== null) await tell(null);
         break;
       }
@@ -88,7 +90,7 @@ export async function rollOut(input: ShardInput & { paused?: boolean }): Promise
       else if (kind === "bad_key") await condition(() => resumes > seen, KEY_PROBE);
       else await condition(() => resumes > seen);
     }
-    if (played.open === 0 && played.live === 0) break;
+    if (live === 0) break;
   }
   return { trajectories, genMs, callMs };
 }

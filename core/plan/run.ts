@@ -92,3 +92,32 @@ export interface EvaluationReport {
   readonly costUsd: number;
   readonly share: Readonly<Record<string, number>>;
 }
+
+/** A row of the final table: a player beside the trained policy, on the same questions. */
+export interface SummaryRow {
+  readonly regret: number;
+  readonly regret_ci: readonly [number, number];
+  readonly reward: number;
+  readonly exact_match: number;
+  readonly cost_usd: number;
+  /** Its regret less the trained policy's, paired by question; above 0 where the policy is better. */
+  readonly regret_above_policy: number;
+  readonly regret_above_policy_ci: readonly [number, number];
+}
+
+/** The last line of a run's output. */
+export interface RunSummary {
+  readonly run: string;
+  readonly preset: string;
+  readonly seed: number;
+  readonly step: number;
+  readonly best_step: number;
+  readonly weights_sha256: string;
+  readonly regret: number;
+  readonly regret_ci: readonly [number, number];
+  readonly exact_match: number;
+  readonly cost_usd: number;
+  readonly share: Readonly<Record<string, number>>;
+  readonly baselines: Readonly<Record<string, SummaryRow>>;
+  readonly ledger: SpendReport;
+}

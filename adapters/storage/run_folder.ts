@@ -1,0 +1,109 @@
+import * as fs from "node:fs/promises";
+import { join } from "node:path";
+import { InvalidConfigError } from "../../core/errors.ts";
+
+const RUN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** What `config.json` of a run holds. */
+export interface StoredConfig {
+  readonly preset: string;
+  readonly config: unknown;
+  /** Where the run's bytes are exact: processor, runtime versions, threads. */
+  readonly hardware: string;
+}
+
+/** The files of `runs/{run}/` that people read. Writes are atomic; appends are once per key. */
+export interface RunFolder {
+  readonly path: (run: string, ...parts: readonly string[]) => string;
+  readConfig(run: string): Promise<StoredConfig | null>;
+  writeConfig(run: string, config: StoredConfig): Promise<void>;
+  /** A small JSON file of the run; null when absent. */
+  readJson<T>(run: string, name: string): Promise<T | null>;
+  writeJson(run: string, name: string, value: unknown): Promise<void>;
+  /** Appends a line to `metrics.jsonl` unless one with the same `kind` and step is there. */
+  appendMetrics(run: string, line: Readonly<Record<string, number | string>>): Promise<void>;
+  list(): Promise<string[]>;
+  remove(run: string): Promise<void>;
+}
+
+export function createRunFolder(runsDir: string): RunFolder {
+  const path = (run: string, ...parts: readonly string[]) => {
+    checkRunName(run);
+    return join(runsDir, run, ...parts);
+  };
+
+  const readText = (file: string) =>
+    fs.readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return null;
+      throw error;
+    });
+
+  const writeText = async (file: string, text: string) => {
+    await fs.mkdir(join(file, ".."), { recursive: true });
+    const temporary = `${file}.${process.pid}.tmp`;
+    const handle = await fs.open(temporary, "w");
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await fs.rename(temporary, file);
+  };
+
+  const readJson = async <T>(run: string, name: string): Promise<T | null> => {
+    const text = await readText(path(run, name));
+    if (text === null) return null;
+    try {
+      return JSON.parse(text) as T;
+    } catch (cause) {
+      throw new InvalidConfigError(
+        `Cannot read ${path(run, name)}: it is not JSON; restore the file or delete the run`,
+        { cause },
+      );
+    }
+  };
+  const writeJson = (run: string, name: string, value: unknown) =>
+    writeText(path(run, name), JSON.stringify(value, null, 2) + "\n");
+
+  return {
+    path,
+    readConfig: (run) => readJson<StoredConfig>(run, "config.json"),
+    writeConfig: (run, config) => writeJson(run, "config.json", config),
+    readJson,
+    writeJson,
+    appendMetrics: async (run, line) => {
+      const file = path(run, "metrics.jsonl");
+      const text = await readText(file) ?? "";
+      const whole = text.endsWith("\n") || text === "" ? text : text.slice(0, text.lastIndexOf("\n") + 1);
+      const same = (other: string) => {
+        const seen = JSON.parse(other) as Record<string, unknown>;
+        return seen["kind"] === line["kind"] &&
+          seen["training/global_step"] === line["training/global_step"];
+      };
+      if (whole.split("\n").some((other) => other !== "" && same(other))) return;
+      if (whole !== text) return await writeText(file, whole + JSON.stringify(line) + "\n");
+      await fs.mkdir(path(run), { recursive: true });
+      const handle = await fs.open(file, "a");
+      try {
+        await handle.appendFile(JSON.stringify(line) + "\n");
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+    },
+    list: async () => {
+      const entries = await fs.readdir(runsDir, { withFileTypes: true }).catch(() => []);
+      return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name).sort();
+    },
+    remove: (run) => fs.rm(path(run), { recursive: true, force: true }),
+  };
+}
+
+/** Throws InvalidConfigError unless the name is safe as a folder and a workflow id. */
+export function checkRunName(run: string): void {
+  if (RUN_NAME.test(run)) return;
+  throw new InvalidConfigError(
+    `Cannot use run=${JSON.stringify(run)}: a run's name has 1 to 64 letters, digits, ".", "_" or "-" and starts with a letter or digit`,
+  );
+}

@@ -1,0 +1,114 @@
+/**
+ * The worker process: serves the workflows and every activity queue of one machine.
+ * Arguments: --state DIR --address HOST:PORT --world-url URL [--no-search-attributes].
+ * @module
+ */
+import * as os from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { bundleWorkflowCode, NativeConnection, Runtime, Worker } from "@temporalio/worker";
+import pino from "pino";
+import { createCandidateActivities } from "../activities/calls.ts";
+import { namingFailures } from "../activities/failures.ts";
+import { createPolicyActivities } from "../activities/policy.ts";
+import type { Ports } from "../activities/ports.ts";
+import { createRunActivities } from "../activities/runs.ts";
+import { createArtifactStore } from "../adapters/storage/artifact_store.ts";
+import { createCheckpointStore } from "../adapters/policy/checkpoint_store.ts";
+import { createJournal } from "../adapters/storage/journal.ts";
+import { createLedger } from "../adapters/storage/ledger.ts";
+import { exitWithParent } from "../adapters/processes/supervisor.ts";
+import { createEngineSource } from "./_engine_source.ts";
+import { createRunConfigs } from "./_run_configs.ts";
+import { createRunStore } from "./_run_store.ts";
+import { registerWorldAt } from "./_worlds.ts";
+
+const { values } = parseArgs({
+  options: {
+    state: { type: "string" },
+    address: { type: "string" },
+    "world-url": { type: "string" },
+    "no-search-attributes": { type: "boolean", default: false },
+  },
+});
+const stateDir = values.state!;
+exitWithParent();
+
+const logger = pino({ level: "info", serializers: { error: pino.stdSerializers.err } }, pino.destination(2));
+Runtime.install({
+  shutdownSignals: [],
+  logger: {
+    log: (level, message, meta) => logger[levelOf(level)](meta ?? {}, message),
+    trace: (message, meta) => logger.trace(meta ?? {}, message),
+    debug: (message, meta) => logger.debug(meta ?? {}, message),
+    info: (message, meta) => logger.info(meta ?? {}, message),
+    warn: (message, meta) => logger.warn(meta ?? {}, message),
+    error: (message, meta) => logger.error(meta ?? {}, message),
+  },
+});
+
+const configs = createRunConfigs(stateDir);
+const ports: Ports = {
+  runs: createRunStore(configs, { registerWorld: registerWorldAt(values["world-url"]!) }),
+  artifacts: createArtifactStore(join(stateDir, "artifacts")),
+  journal: createJournal(join(stateDir, "runs")),
+  ledger: createLedger(join(stateDir, "ledger.db")),
+  checkpoints: createCheckpointStore(configs.folder),
+  engines: createEngineSource(),
+  searchAttributes: !values["no-search-attributes"],
+};
+
+const connection = await NativeConnection.connect({ address: values.address! });
+const workflowBundle = await bundleWorkflowCode({
+  workflowsPath: fileURLToPath(new URL("../workflows/mod.ts", import.meta.url)),
+});
+const common = {
+  connection,
+  identity: `${os.hostname()}/cpu/${process.pid}`,
+  maxHeartbeatThrottleInterval: "1 second",
+  shutdownGraceTime: "10 seconds",
+} as const;
+const runs = namingFailures(createRunActivities(ports));
+const policy = namingFailures(createPolicyActivities(ports));
+const calls = namingFailures(createCandidateActivities(ports));
+const workers = await Promise.all([
+  Worker.create({
+    ...common,
+    taskQueue: "holdfast",
+    workflowBundle,
+    maxCachedWorkflows: 100,
+    // Scripted turns need no device: the same activity, without an engine.
+    activities: { ...runs, generateTurns: policy.generateTurns },
+    maxConcurrentActivityTaskExecutions: 8,
+  }),
+  Worker.create({
+    ...common,
+    taskQueue: "holdfast-policy",
+    activities: policy,
+    maxConcurrentActivityTaskExecutions: 1,
+  }),
+  ...["world", "replay"].map((account) =>
+    Worker.create({
+      ...common,
+      taskQueue: `holdfast-llm-${account}`,
+      activities: calls,
+      maxConcurrentActivityTaskExecutions: 8,
+    })
+  ),
+]);
+const drain = () => workers.forEach((worker) => worker.shutdown());
+Deno.addSignalListener("SIGTERM", drain);
+Deno.addSignalListener("SIGINT", drain);
+await Promise.all(workers.map((worker) => worker.run()));
+ports.ledger.close();
+await connection.close();
+process.exit(0);
+
+function levelOf(level: string): "trace" | "debug" | "info" | "warn" | "error" {
+  const lower = level.toLowerCase();
+  return lower === "trace" || lower === "debug" || lower === "warn" || lower === "error"
+    ? lower
+    : "info";
+}
