@@ -22,7 +22,9 @@ export async function summarise(ports: Ports, kit: RunKit): Promise<RunSummary> 
       evaluationKey(player, "test"),
     );
     if (record === null) {
-      throw new Error(`Cannot conclude run "${kit.run}": ${evaluationKey(player, "test")} is absent`);
+      throw new Error(
+        `Cannot conclude run "${kit.run}": ${evaluationKey(player, "test")} is absent`,
+      );
     }
     const bytes = await ports.artifacts.get(record.questions);
     return {

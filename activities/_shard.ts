@@ -87,9 +87,7 @@ export async function playTurn(
     trajectory.rollout,
     trajectory.turns,
   ];
-  const script = input.player.kind === "script"
-    ? kit.environment.script(input.player.name)
-    : null;
+  const script = input.player.kind === "script" ? kit.environment.script(input.player.name) : null;
   const written = engine !== null
     ? await engine.generate({
       prompts: live.map((trajectory) => trajectory.tokenIds),

@@ -92,7 +92,11 @@ export function createCandidateActivities(ports: Ports) {
       );
       const ms = Date.now() - startedAt;
       if (result.parked !== null) {
-        return { trajectories: null, ms, wait: { ...result.parked, retryAfterMs: 0, parked: true } };
+        return {
+          trajectories: null,
+          ms,
+          wait: { ...result.parked, retryAfterMs: 0, parked: true },
+        };
       }
       if (result.waiting !== null) {
         const { kind, reason, retryAfterMs } = result.waiting;

@@ -240,4 +240,3 @@ function demonstrations(trajectories: readonly Trajectory[]): LearnRow[] {
       arrays: {},
     }));
 }
-

@@ -37,7 +37,12 @@ export function createPolicyHolder(ports: Ports): PolicyHolder {
           `Cannot rebuild step ${at} of run "${kit.run}": its log lacks log/${policyKey(at)}.json`,
         );
       }
-      await learnBatch(engine, kit.config, at, decodeBatch(await ports.artifacts.get(record.batch)).rows);
+      await learnBatch(
+        engine,
+        kit.config,
+        at,
+        decodeBatch(await ports.artifacts.get(record.batch)).rows,
+      );
       digest = await engine.digest();
     }
     if (digest.weights !== recorded.weights || digest.optimizer !== recorded.optimizer) {
@@ -75,4 +80,3 @@ export class HardwareMismatchError extends EngineError {
     );
   }
 }
-

@@ -1,22 +1,11 @@
 import { encodeBatch } from "../core/algorithms/batch.ts";
 import { InvalidConfigError } from "../core/errors.ts";
-import type {
-  EvaluationReport,
-  Player,
-  RunPlan,
-  ShardPlan,
-} from "../core/plan/run.ts";
+import type { EvaluationReport, Player, RunPlan, ShardPlan } from "../core/plan/run.ts";
 import { decodeTrajectories, type Trajectory } from "../core/rollouts/mod.ts";
 import type { ArtifactRef } from "../core/storage/artifacts.ts";
 import { type RecordedEvaluation, summarise } from "./_conclude.ts";
 import { judge } from "./_judge.ts";
-import {
-  bestJudged,
-  committedStep,
-  costCoeAt,
-  evaluationKey,
-  stepKey,
-} from "./_log.ts";
+import { bestJudged, committedStep, costCoeAt, evaluationKey, stepKey } from "./_log.ts";
 import { scoreRollouts } from "./_score.ts";
 import { shardSize, slotsOf } from "./_shard.ts";
 import type { Ports, RunKit } from "./ports.ts";
@@ -78,7 +67,11 @@ export function createRunActivities(ports: Ports) {
     /** How many shards the demonstrations fill. */
     async planWarmStart({ run }: { run: string }): Promise<ShardPlan> {
       const kit = await ports.runs.kit(run);
-      return cut(kit, slotsOf(kit, { phase: "warmup", step: 0 }).length, kit.config.reward.cost_coe);
+      return cut(
+        kit,
+        slotsOf(kit, { phase: "warmup", step: 0 }).length,
+        kit.config.reward.cost_coe,
+      );
     },
 
     /** Which checkpoint an evaluation judges and how many shards its questions fill. */
@@ -185,6 +178,5 @@ export function createRunActivities(ports: Ports) {
       using _pulse = startPulse("summary");
       await ports.runs.writeSummary(run, await summarise(ports, await ports.runs.kit(run)));
     },
-
   };
 }

@@ -35,7 +35,7 @@ const TABLE: Record<string, Row> = {
   core: {
     values: [],
     types: ["configs"],
-    packages: /^(onnx-proto|@huggingface\/tokenizers|zod)$/,
+    packages: /^(onnx-proto|@huggingface\/tokenizers|zod|node:crypto)$/,
   },
   adapters: { values: ["core"], types: ["configs"], packages: null },
   activities: {
@@ -46,7 +46,7 @@ const TABLE: Record<string, Row> = {
   workflows: {
     values: ["core/plan"],
     types: EVERYTHING,
-    packages: /^@temporalio\/workflow$/,
+    packages: /^@temporalio\/(workflow|common)$/,
   },
   workers: { values: EVERYTHING, types: EVERYTHING, packages: null },
   bench: { values: EVERYTHING, types: EVERYTHING, packages: null },
@@ -55,7 +55,7 @@ const TABLE: Record<string, Row> = {
 
 /** What `core/` may not touch: the world, clocks, timers, chance. */
 const IMPURE =
-  /\b(Deno\.|fetch\(|setTimeout\(|setInterval\(|Date\.now|new Date\(\)|performance\.|Math\.random)/;
+  /\b(Deno\.|fetch\(|setTimeout\(|setInterval\(|Date\.now|new Date\(\)|performance\.|Math\.random|random(UUID|Bytes|Int)\()/;
 
 interface Import {
   readonly from: string;

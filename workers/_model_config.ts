@@ -2,12 +2,15 @@ import type { RunConfig } from "../configs/run.ts";
 import type { ModelConfig } from "../core/policy/model.ts";
 import type { Tokenizer } from "../core/policy/tokenizer.ts";
 
+/** Room for a question; prompts beyond it still work, positions are not learned. */
+const MAX_PROMPT = 128;
+
 /** The run's model as a Hugging Face `config.json`: the configured shape with the tokenizer's vocabulary. */
 export function modelConfigOf(config: RunConfig, tokenizer: Tokenizer): ModelConfig {
   const { data, actor_rollout_ref: { model } } = config;
   return {
     ...model.config,
     vocab_size: tokenizer.vocabularySize,
-    max_position_embeddings: data.max_prompt_length + data.max_response_length,
+    max_position_embeddings: MAX_PROMPT + data.max_response_length,
   };
 }

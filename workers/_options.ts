@@ -29,7 +29,9 @@ export function parseTaskOptions(args: readonly string[]): TaskOptions {
     });
   } catch (cause) {
     throw new InvalidConfigError(
-      `Cannot read the arguments: ${(cause as Error).message}; known options are --json, --dry-run and --accept-hardware`,
+      `Cannot read the arguments: ${
+        (cause as Error).message
+      }; known options are --json, --dry-run and --accept-hardware`,
       { cause },
     );
   }
@@ -37,7 +39,9 @@ export function parseTaskOptions(args: readonly string[]): TaskOptions {
   const settings = parsed.positionals.filter((word) => word.includes("="));
   if (names.length > 1) {
     throw new InvalidConfigError(
-      `Cannot train ${names.length} presets at once: got ${names.join(", ")}; name one, and give settings as key=value`,
+      `Cannot train ${names.length} presets at once: got ${
+        names.join(", ")
+      }; name one, and give settings as key=value`,
     );
   }
   const runs = settings.filter((word) => word.startsWith("run="));

@@ -53,9 +53,9 @@ export function createRunConfigs(stateDir: string): RunConfigs {
     const [first] = refused;
     if (first !== undefined) {
       throw new InvalidConfigError(
-        `Cannot change ${first.key} of run "${run}" to ${JSON.stringify(first.now)}: it was begun with ${
-          JSON.stringify(first.was)
-        }; start another run with run=NAME`,
+        `Cannot change ${first.key} of run "${run}" to ${
+          JSON.stringify(first.now)
+        }: it was begun with ${JSON.stringify(first.was)}; start another run with run=NAME`,
       );
     }
     return { config: resolveConfig({ preset: begun, overrides }), adopted };

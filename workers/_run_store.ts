@@ -86,7 +86,13 @@ export function createRunStore(
       }
       const config = stored.config as RunConfig;
       const { actor_rollout_ref, pool, world, data, trainer } = config;
-      const key = canonicalJson({ actor_rollout_ref, pool, world, data, threads: trainer.num_threads });
+      const key = canonicalJson({
+        actor_rollout_ref,
+        pool,
+        world,
+        data,
+        threads: trainer.num_threads,
+      });
       const shared = built.get(key) ?? surroundings(config);
       built.set(key, shared);
       shared.catch(() => built.delete(key)); // the next ask tries again

@@ -42,13 +42,17 @@ export function createTerminalView(): RunView {
     stream: process.stderr,
     hideCursor: true,
     clearOnComplete: true,
-    format: (options, params, payload) => {
+    format: (
+      options: { barCompleteString?: string; barIncompleteString?: string },
+      params: { total: number; value: number },
+      payload: { text: string },
+    ) => {
       const part = params.total === 0 ? 0 : params.value / params.total;
       const width = 24;
       const done = Math.round(part * width);
       const full = (options.barCompleteString ?? "=").slice(0, done);
       const rest = (options.barIncompleteString ?? "-").slice(0, width - done);
-      const line = `${full}${rest} ${params.value}/${params.total} ${payload["text"]}`;
+      const line = `${full}${rest} ${params.value}/${params.total} ${payload.text}`;
       const columns = process.stderr.columns ?? 120;
       return line.length < columns ? line : line.slice(0, columns - 1);
     },
@@ -118,7 +122,11 @@ export function renderSummary(summary: RunSummary): string {
     colAligns: ["left", "right", "right", "right", "right"],
   });
   const interval = ([low, high]: readonly [number, number]) => `[${fixed(low)}, ${fixed(high)}]`;
-  const row = (name: string, entry: Omit<SummaryRow, "reward" | "regret_above_policy" | "regret_above_policy_ci">, above: string) =>
+  const row = (
+    name: string,
+    entry: Omit<SummaryRow, "reward" | "regret_above_policy" | "regret_above_policy_ci">,
+    above: string,
+  ) =>
     table.push([
       name,
       `${fixed(entry.regret)} ${interval(entry.regret_ci)}`,
@@ -128,7 +136,11 @@ export function renderSummary(summary: RunSummary): string {
     ]);
   row(pc.bold(`trained (step ${summary.best_step})`), summary, "");
   for (const [name, entry] of Object.entries(summary.baselines)) {
-    row(name, entry, `${fixed(entry.regret_above_policy)} ${interval(entry.regret_above_policy_ci)}`);
+    row(
+      name,
+      entry,
+      `${fixed(entry.regret_above_policy)} ${interval(entry.regret_above_policy_ci)}`,
+    );
   }
   const shares = Object.entries(summary.share).map(([model, part]) => `${model} ${percent(part)}`);
   const { ledger } = summary;

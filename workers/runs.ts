@@ -41,7 +41,14 @@ async function list(configs: RunConfigs, json: boolean): Promise<string> {
     const total = (stored?.config as RunConfig | undefined)?.trainer.total_training_steps ?? 0;
     const step = await lastStep(configs.metricsFile(run));
     const preset = stored?.preset ?? "?";
-    return { run, preset, step, total, complete: summary !== null, regret: summary?.regret ?? null };
+    return {
+      run,
+      preset,
+      step,
+      total,
+      complete: summary !== null,
+      regret: summary?.regret ?? null,
+    };
   }));
   if (json) return rows.map((row) => JSON.stringify(row)).join("\n");
   if (rows.length === 0) return "No runs yet; start one with ./holdfast train";
@@ -51,7 +58,13 @@ async function list(configs: RunConfigs, json: boolean): Promise<string> {
   });
   for (const row of rows) {
     const state = row.complete ? "complete" : "open";
-    table.push([row.run, row.preset, `${row.step}/${row.total}`, state, row.regret?.toFixed(3) ?? ""]);
+    table.push([
+      row.run,
+      row.preset,
+      `${row.step}/${row.total}`,
+      state,
+      row.regret?.toFixed(3) ?? "",
+    ]);
   }
   return table.toString();
 }

@@ -20,7 +20,7 @@ import type { trainRouter } from "../workflows/train_router.ts";
 import { parseTaskOptions, runTask, type TaskOptions } from "./_options.ts";
 import { createRunConfigs, type RunConfigs } from "./_run_configs.ts";
 import { createJsonView, createTerminalView, type MetricsLine, type RunView } from "./_view.ts";
-import { connectTemporal, stateDirectory, startStack } from "./stack.ts";
+import { connectTemporal, startStack, stateDirectory } from "./stack.ts";
 
 /** Pause between two looks at the run. */
 const LOOK_MS = 500;
@@ -141,9 +141,10 @@ async function detailOf(client: Client, run: string, status: RunStatus): Promise
   if (status.state !== "warm start") return null;
   const described = await client.workflow.getHandle(`${run}/warm-start`).describe()
     .catch(() => null); // not started yet
-  const beats = described?.raw.pendingActivities?.flatMap((activity) =>
-    activity.heartbeatDetails?.payloads ?? []
-  ) ?? [];
+  const beats =
+    described?.raw.pendingActivities?.flatMap((activity) =>
+      activity.heartbeatDetails?.payloads ?? []
+    ) ?? [];
   const text = beats.map((payload) => new TextDecoder().decode(payload.data ?? undefined)).at(-1);
   return text === undefined ? null : String(JSON.parse(text));
 }

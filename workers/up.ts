@@ -9,7 +9,8 @@ import { startStack, stateDirectory } from "./stack.ts";
 await runTask(async () => {
   const say = (words: string) => void process.stderr.write(words + "\n");
   const stack = await startStack({ stateDir: await stateDirectory(), say });
-  const form = "/namespaces/default/workflows/start-workflow?taskQueue=holdfast&workflowType=trainRouter";
+  const form =
+    "/namespaces/default/workflows/start-workflow?taskQueue=holdfast&workflowType=trainRouter";
   say(`Temporal UI:  ${stack.uiUrl}`);
   say(`Start a run:  ${stack.uiUrl}${form}   with the input {"preset":"quickstart"}`);
   say(`Temporal CLI: --address ${stack.address}`);

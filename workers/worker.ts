@@ -15,8 +15,8 @@ import { namingFailures } from "../activities/failures.ts";
 import { createPolicyActivities } from "../activities/policy.ts";
 import type { Ports } from "../activities/ports.ts";
 import { createRunActivities } from "../activities/runs.ts";
-import { createArtifactStore } from "../adapters/storage/artifact_store.ts";
 import { createCheckpointStore } from "../adapters/policy/checkpoint_store.ts";
+import { createArtifactStore } from "../adapters/storage/artifact_store.ts";
 import { createJournal } from "../adapters/storage/journal.ts";
 import { createLedger } from "../adapters/storage/ledger.ts";
 import { exitWithParent } from "../adapters/processes/supervisor.ts";
@@ -36,7 +36,10 @@ const { values } = parseArgs({
 const stateDir = values.state!;
 exitWithParent();
 
-const logger = pino({ level: "info", serializers: { error: pino.stdSerializers.err } }, pino.destination(2));
+const logger = pino(
+  { level: "info", serializers: { error: pino.stdSerializers.err } },
+  pino.destination(2),
+);
 Runtime.install({
   shutdownSignals: [],
   logger: {

@@ -3,9 +3,9 @@ import {
   ParentClosePolicy,
   setHandler,
   startChild,
-  WorkflowExecutionAlreadyStartedError,
+  type Workflow,
 } from "@temporalio/workflow";
-import { ApplicationFailure } from "@temporalio/workflow";
+import { ApplicationFailure, WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
 import { shardId } from "../core/plan/ids.ts";
 import type { ShardInput, ShardResult } from "../core/plan/run.ts";
 import { pause, resume } from "./_signals.ts";
@@ -21,25 +21,25 @@ export interface Family {
     input: Omit<ShardInput, "shard">,
   ): Promise<ShardResult[]>;
   /** Starts a child under its business id and waits for its result. */
-  run<W extends (input: never) => Promise<unknown>>(
-    workflow: W,
+  run<I, O>(
+    workflow: (input: I) => Promise<O>,
     workflowId: string,
-    args: Parameters<W>,
+    input: I,
     summary: string,
-  ): Promise<Awaited<ReturnType<W>>>;
+  ): Promise<O>;
 }
 
 /** Takes over this workflow's `pause` and `resume` signals and passes them on to its children. */
 export function createFamily(
   options: { paused?: boolean; onChange?: (paused: boolean) => void } = {},
 ): Family {
-  const children = new Set<ChildWorkflowHandle<(input: never) => Promise<unknown>>>();
+  const children = new Set<ChildWorkflowHandle<Workflow>>();
   let paused = options.paused ?? false;
-  const pass = async (signal: typeof pause, now: boolean) => {
+  const pass = async (signal: typeof pause | typeof resume, now: boolean) => {
     paused = now;
     options.onChange?.(now);
     await Promise.all(
-      [...children].map((child) => child.signal(signal).catch(() => undefined)), // it has just ended
+      [...children].map((child) => child.signal<[]>(signal.name).catch(() => undefined)), // it has just ended
     );
   };
   setHandler(pause, () => pass(pause, true), {
@@ -49,10 +49,10 @@ export function createFamily(
     description: "Go on after pause; also wakes a run parked for its budget or a key.",
   });
 
-  const run: Family["run"] = async (workflow, workflowId, args, summary) => {
+  const run: Family["run"] = async (workflow, workflowId, input, summary) => {
     const child = await startChild(workflow, {
       workflowId,
-      args,
+      args: [input],
       staticSummary: summary,
       parentClosePolicy: ParentClosePolicy.TERMINATE,
     }).catch((error: unknown) => {
@@ -64,7 +64,7 @@ export function createFamily(
     });
     children.add(child);
     try {
-      return await child.result() as Awaited<ReturnType<typeof workflow>>;
+      return await child.result();
     } finally {
       children.delete(child);
     }
@@ -80,7 +80,7 @@ export function createFamily(
           run(
             rollOut,
             shardId(parentId, input.round, shard),
-            [{ ...input, shard, paused }],
+            { ...input, shard, paused },
             `${input.phase} · shard ${shard + 1}/${shards}`,
           )),
       ),

@@ -21,7 +21,6 @@ export async function evaluateRouter(input: EvaluateRouterInput): Promise<Evalua
     run: input.run,
     split,
     step: input.step ?? null,
-    script: input.script ?? null,
   });
   const player: Player = input.script === undefined
     ? { kind: "policy", run: input.run, step: plan.step }

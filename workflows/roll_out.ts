@@ -1,7 +1,6 @@
 import {
   condition,
   defineQuery,
-  defineSignal,
   getExternalWorkflowHandle,
   setCurrentDetails,
   setHandler,
@@ -16,8 +15,9 @@ import { noteWait, pause, resume } from "./_signals.ts";
 export const shardStatus = defineQuery<{ turn: number; wait: Wait | null; paused: boolean }>(
   "status",
 );
-export { pause, resume };
 
+/** Waits in a row lengthen from the provider's word to this, so that a long outage writes little history. */
+const LONGEST_WAIT_MS = 30_000;
 /** How long a run with a bad key waits before it tries the key again. */
 const KEY_PROBE = "5 minutes";
 
@@ -29,7 +29,7 @@ export async function rollOut(input: ShardInput & { paused?: boolean }): Promise
   let paused = input.paused ?? false;
   let resumes = 0;
   let turn = 0;
-  let wait: Wait | null = null;
+  const held: { wait: Wait | null } = { wait: null };
   setHandler(pause, () => void (paused = true), {
     description: "Stop before the next turn; calls in flight end first.",
   });
@@ -37,13 +37,13 @@ export async function rollOut(input: ShardInput & { paused?: boolean }): Promise
     paused = false;
     resumes++;
   }, { description: "Go on; also wakes a parked shard." });
-  setHandler(shardStatus, () => ({ turn, wait, paused }), {
+  setHandler(shardStatus, () => ({ turn, wait: held.wait, paused }), {
     description: "The turn this shard is at and what it waits for.",
   });
 
   const root = workflowInfo().root?.workflowId;
   const tell = async (next: Wait | null) => {
-    wait = next;
+    held.wait = next;
     setCurrentDetails(next === null ? `turn ${turn}` : `turn ${turn}: ${next.reason}`);
     if (root === undefined || root === workflowInfo().workflowId) return;
     await getExternalWorkflowHandle(root)
@@ -57,6 +57,7 @@ export async function rollOut(input: ShardInput & { paused?: boolean }): Promise
   let trajectories: ShardResult["trajectories"] | null = null;
   let genMs = 0;
   let callMs = 0;
+  let waited = 0;
   while (true) {
     if (paused) await condition(() => !paused);
     const played = await player.generateTurns.executeWithOptions(
@@ -78,16 +79,19 @@ export async function rollOut(input: ShardInput & { paused?: boolean }): Promise
       if (queried.trajectories !== null) {
         trajectories = queried.trajectories;
         live = queried.live;
-        if (wait !== null) await tell(null);
+        waited = 0;
+        if (held.wait !== null) await tell(null);
         break;
       }
       const { kind, reason, retryAfterMs, parked } = queried.wait;
-      const started = wait?.kind === kind ? wait.since : Date.now();
-      if (wait?.kind !== kind || wait.reason !== reason) {
-        await tell({ kind, reason, parked, since: started });
+      const same = held.wait?.kind === kind ? held.wait : null;
+      if (same?.reason !== reason) {
+        await tell({ kind, reason, parked, since: same?.since ?? Date.now() });
       }
-      if (!parked) await sleep(retryAfterMs, { summary: reason });
-      else if (kind === "bad_key") await condition(() => resumes > seen, KEY_PROBE);
+      if (!parked) {
+        const longer = Math.min(retryAfterMs * 1.5 ** waited++, LONGEST_WAIT_MS);
+        await sleep(Math.max(retryAfterMs, longer), { summary: reason });
+      } else if (kind === "bad_key") await condition(() => resumes > seen, KEY_PROBE);
       else await condition(() => resumes > seen);
     }
     if (live === 0) break;

@@ -5,7 +5,12 @@ import { createFamily } from "./_shards.ts";
 
 /** One step: plan, rollouts, rewards, optimizer steps, commit to the run's log. */
 export async function trainIteration(
-  { run, step, llmQueue, paused }: { run: string; step: number; llmQueue: string; paused?: boolean },
+  { run, step, llmQueue, paused }: {
+    run: string;
+    step: number;
+    llmQueue: string;
+    paused?: boolean;
+  },
 ): Promise<StepReport> {
   const startedAt = Date.now();
   const family = createFamily({ paused: paused ?? false });

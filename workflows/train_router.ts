@@ -77,7 +77,7 @@ export async function trainRouter(input: TrainRouterInput = {}): Promise<RunStat
     family.run(
       evaluateRouter,
       `${stepId(run, step)}/eval-${split}${script === undefined ? "" : `-${script}`}`,
-      [{ run, step, split, paused: family.paused, ...(script !== undefined && { script }) }],
+      { run, step, split, paused: family.paused, ...(script !== undefined && { script }) },
       `${split} questions · ${script ?? `policy at step ${step}`}`,
     );
 
@@ -88,7 +88,7 @@ export async function trainRouter(input: TrainRouterInput = {}): Promise<RunStat
   if (plan.committedStep === null) {
     board.enter("warm start");
     const args = { run, llmQueue, paused: family.paused };
-    await family.run(warmStart, `${run}/warm-start`, [args], "demonstrations, then imitation");
+    await family.run(warmStart, `${run}/warm-start`, args, "demonstrations, then imitation");
   }
   while (true) {
     const { step } = board;
@@ -111,7 +111,7 @@ export async function trainRouter(input: TrainRouterInput = {}): Promise<RunStat
       await family.run(
         trainIteration,
         stepId(run, step + 1),
-        [{ run, step: step + 1, llmQueue, paused: family.paused }],
+        { run, step: step + 1, llmQueue, paused: family.paused },
         `step ${step + 1} of ${totalSteps}`,
       ),
     );

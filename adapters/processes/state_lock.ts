@@ -8,7 +8,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { FencedError, InvalidConfigError } from "../../core/errors.ts";
-import { isAlive, killOwned, type OwnedProcess } from "./process_identity.ts";
+import { isAlive, killOwned, type OwnedProcess, processIdentity } from "./process_identity.ts";
 import { canKeep, type Environment } from "./tools_folder.ts";
 
 /** How a client reaches what the owner runs. */
@@ -82,10 +82,13 @@ export async function claimState(
           `Stop it, or set HOLDFAST_STATE to another folder`,
       );
     }
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await pause(100);
   }
   for (const child of readOwner(stateDir)?.children ?? []) {
-    if (killOwned(child)) log(`ended ${child.name} (pid ${child.pid}), left by a killed run`);
+    if (!killOwned(child)) continue;
+    log(`ended ${child.name} (pid ${child.pid}), left by a killed run`);
+    // Its ports and files are free only once it is gone.
+    while (processIdentity(child.pid) === child.identity) await pause(20);
   }
   return own(stateDir, lock);
 }
@@ -108,6 +111,10 @@ function own(stateDir: string, lock: Deno.FsFile): OwnedState {
       lock.close();
     },
   };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Null when there is none, or a crash of the machine left it unreadable. */

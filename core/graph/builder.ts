@@ -1,73 +1,23 @@
-import onnxProto from "onnx-proto";
+import {
+  type Attribute,
+  type Constant,
+  type DType,
+  ELEMENT,
+  encodeModel,
+  type Node,
+  NOTE,
+  type Op,
+  type Output,
+  type Value,
+} from "./model_proto.ts";
 import { broadcastShapes, normalAxis, sizeOf } from "./shapes.ts";
-
-const { onnx } = onnxProto;
-
-/** Element types of values. */
-export type DType = "float32" | "int64" | "bool";
-
-/** A typed array of static shape inside a graph. */
-export interface Value {
-  readonly name: string;
-  readonly dtype: DType;
-  readonly shape: readonly number[];
-}
-
-/** The operations a graph is made of, by their ONNX names; each has a gradient rule. */
-export type Op =
-  | "Add"
-  | "Sub"
-  | "Mul"
-  | "Div"
-  | "Neg"
-  | "Exp"
-  | "Log"
-  | "Sqrt"
-  | "Sigmoid"
-  | "Min"
-  | "Max"
-  | "Where"
-  | "Less"
-  | "Greater"
-  | "Equal"
-  | "Cast"
-  | "MatMul"
-  | "Transpose"
-  | "Reshape"
-  | "Concat"
-  | "Slice"
-  | "Gather"
-  | "GatherElements"
-  | "ScatterElements"
-  | "ReduceSum"
-  | "ReduceMax"
-  | "Softmax"
-  | "LogSoftmax"
-  | "Expand"
-  | "StopGradient";
-
-type Attribute = number | string | readonly number[];
-
-/** One operation with its inputs and its one output. */
-export interface Node {
-  readonly op: Op;
-  readonly inputs: readonly Value[];
-  readonly output: Value;
-  readonly attributes: Readonly<Record<string, Attribute>>;
-}
-
-/** The operator set every graph declares; RMSNorm and RoPE are written in primitives of it. */
-const OPSET = 18;
-const ELEMENT = { float32: 1, int64: 7, bool: 9 } as const;
-/** How an operation is spelled in the file, where its name differs. */
-const SPELLING: Partial<Record<Op, string>> = { StopGradient: "Identity" };
 
 /** Builds an ONNX graph of static shapes; a wrong shape is a RangeError that names op and shapes. */
 export class GraphBuilder {
   readonly nodes: Node[] = [];
   readonly #inputs: Value[] = [];
-  readonly #outputs: { value: Value; name: string }[] = [];
-  readonly #constants: { value: Value; raw: Uint8Array }[] = [];
+  readonly #outputs: Output[] = [];
+  readonly #constants: Constant[] = [];
   readonly #producers = new Map<string, Node>();
   #count = 0;
 
@@ -136,9 +86,6 @@ export class GraphBuilder {
   }
   greater(a: Value, b: Value): Value {
     return this.#elementwise("Greater", a, b, "bool");
-  }
-  equal(a: Value, b: Value): Value {
-    return this.#elementwise("Equal", a, b, "bool");
   }
   neg(x: Value): Value {
     return this.#node("Neg", [x], x.shape);
@@ -284,10 +231,12 @@ export class GraphBuilder {
   }
 
   reduceSum(x: Value, axes: readonly number[], keepDims = false): Value {
-    return this.#reduce("ReduceSum", x, axes, keepDims);
-  }
-  reduceMax(x: Value, axes: readonly number[], keepDims = false): Value {
-    return this.#reduce("ReduceMax", x, axes, keepDims);
+    const at = axes.map((axis) => normalAxis("ReduceSum", axis, x.shape));
+    const shape = x.shape.flatMap((n, i) => at.includes(i) ? (keepDims ? [1] : []) : [n]);
+    const inputs = [x, this.constant(at, [at.length], "int64")];
+    return this.#node("ReduceSum", inputs, shape, { keepdims: keepDims ? 1 : 0 }, x.dtype, {
+      axes: at,
+    });
   }
   reduceMean(x: Value, axes: readonly number[], keepDims = false): Value {
     const count = axes.reduce(
@@ -307,38 +256,13 @@ export class GraphBuilder {
 
   /** The serialised ModelProto. */
   build(): Uint8Array {
-    const info = ({ name, dtype, shape }: Value) => ({
-      name,
-      type: {
-        tensorType: {
-          elemType: ELEMENT[dtype],
-          shape: { dim: shape.map((dimValue) => ({ dimValue })) },
-        },
-      },
+    return encodeModel({
+      name: this.name,
+      inputs: this.#inputs,
+      outputs: this.#outputs,
+      constants: this.#constants,
+      nodes: this.nodes,
     });
-    const renames = this.#outputs.map(({ value, name }) => ({
-      opType: "Identity",
-      input: [value.name],
-      output: [name],
-    }));
-    const model = onnx.ModelProto.create({
-      irVersion: 8,
-      opsetImport: [{ domain: "", version: OPSET }],
-      producerName: "holdfast",
-      graph: {
-        name: this.name,
-        input: this.#inputs.map(info),
-        output: this.#outputs.map(({ value, name }) => info({ ...value, name })),
-        initializer: this.#constants.map(({ value, raw }) => ({
-          name: value.name,
-          dims: [...value.shape],
-          dataType: ELEMENT[value.dtype],
-          rawData: raw,
-        })),
-        node: [...this.nodes.map(toProto), ...renames],
-      },
-    });
-    return onnx.ModelProto.encode(model).finish();
   }
 
   #fresh(prefix: string): string {
@@ -356,20 +280,6 @@ export class GraphBuilder {
       throw new RangeError(`Cannot build ${op}: types are ${a.dtype} and ${b.dtype}`);
     }
     return this.#node(op, [a, b], broadcastShapes(op, a.shape, b.shape), {}, dtype ?? a.dtype);
-  }
-
-  #reduce(
-    op: "ReduceSum" | "ReduceMax",
-    x: Value,
-    axes: readonly number[],
-    keepDims: boolean,
-  ): Value {
-    const at = axes.map((axis) => normalAxis(op, axis, x.shape));
-    const shape = x.shape.flatMap((n, i) => at.includes(i) ? (keepDims ? [1] : []) : [n]);
-    const keepdims = keepDims ? 1 : 0;
-    if (op === "ReduceMax") return this.#node(op, [x], shape, { axes: at, keepdims });
-    const inputs = [x, this.constant(at, [at.length], "int64")];
-    return this.#node(op, inputs, shape, { keepdims }, x.dtype, { axes: at });
   }
 
   /** `notes` are what gradients need to know and the file holds as inputs. */
@@ -391,23 +301,5 @@ export class GraphBuilder {
 
 /** Notes are kept among the attributes under a mark that the file leaves out. */
 function prefixed(notes: Record<string, Attribute>): Record<string, Attribute> {
-  return Object.fromEntries(Object.entries(notes).map(([key, value]) => [`#${key}`, value]));
-}
-
-function toProto({ op, inputs, output, attributes }: Node) {
-  const attribute = Object.entries(attributes).filter(([name]) => !name.startsWith("#")).map((
-    [name, value],
-  ) =>
-    typeof value === "string"
-      ? { name, type: 3, s: new TextEncoder().encode(value) }
-      : typeof value === "number"
-      ? { name, type: 2, i: value }
-      : { name, type: 7, ints: [...value] }
-  );
-  return {
-    opType: SPELLING[op] ?? op,
-    input: inputs.map((value) => value.name),
-    output: [output.name],
-    attribute,
-  };
+  return Object.fromEntries(Object.entries(notes).map(([key, value]) => [`${NOTE}${key}`, value]));
 }

@@ -1,4 +1,5 @@
-import type { GraphBuilder, Node, Op, Value } from "./builder.ts";
+import type { GraphBuilder } from "./builder.ts";
+import type { Node, Op, Value } from "./model_proto.ts";
 
 /** Gives each input's share of the output's gradient; null where nothing flows. */
 type GradientRule = (g: GraphBuilder, node: Node, dy: Value) => readonly (Value | null)[];
@@ -30,7 +31,6 @@ const GRADIENTS: Record<Op, GradientRule> = {
   Where: (g, { inputs }, dy) => [null, ...chosen(g, inputs[0]!, dy, "first")],
   Less: none,
   Greater: none,
-  Equal: none,
   Cast: none,
   // (AB)' = dY·Bᵀ, Aᵀ·dY
   MatMul: (g, { inputs }, dy) => [
@@ -83,12 +83,6 @@ const GRADIENTS: Record<Op, GradientRule> = {
     return [g.scatterElements(dy, inputs[1]!, zeros, axis, "none"), null, updates];
   },
   ReduceSum: (g, node, dy) => [spread(g, node, dy), null],
-  // the maximum's gradient goes to every element that attains it
-  ReduceMax: (g, node, dy) => {
-    const [x] = node.inputs;
-    const kept = g.equal(x!, spread(g, node, node.output));
-    return [g.mul(g.cast(kept, "float32"), spread(g, node, dy))];
-  },
   // dx = y·(dy − Σ y·dy)
   Softmax: (g, { output, attributes }, dy) => {
     const inner = g.reduceSum(g.mul(dy, output), [attributes["axis"] as number], true);
@@ -160,7 +154,7 @@ function swapLast(g: GraphBuilder, x: Value): Value {
 /** A reduced value stretched back over the axes it was reduced along. */
 function spread(g: GraphBuilder, { inputs, attributes }: Node, value: Value): Value {
   const shape = inputs[0]!.shape;
-  const axes = (attributes["#axes"] ?? attributes["axes"]) as readonly number[];
+  const axes = attributes["#axes"] as readonly number[];
   const kept = shape.map((n, i) => axes.includes(i) ? 1 : n);
   return g.expand(g.reshape(value, kept), shape);
 }

@@ -1,4 +1,5 @@
-import type { GraphBuilder, Value } from "./builder.ts";
+import type { GraphBuilder } from "./builder.ts";
+import type { Value } from "./model_proto.ts";
 
 /** Positions of the numbers in an optimizer's input vector. */
 export const OPTIMIZER_INPUTS = [

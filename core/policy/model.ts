@@ -1,4 +1,4 @@
-import type { GraphBuilder, Value } from "../graph/builder.ts";
+import type { GraphBuilder, Value } from "../graph/mod.ts";
 import { createRandom, hashText } from "../random.ts";
 import type { Tensor } from "../storage/tensors.ts";
 

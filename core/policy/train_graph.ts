@@ -1,7 +1,11 @@
-import type { GraphBuilder, Value } from "../graph/builder.ts";
-import { GraphBuilder as Builder } from "../graph/builder.ts";
-import { gradients } from "../graph/gradients.ts";
-import { adamW, globalNorm, OPTIMIZER_INPUTS } from "../graph/optimizer.ts";
+import {
+  adamW,
+  globalNorm,
+  gradients,
+  GraphBuilder,
+  OPTIMIZER_INPUTS,
+  type Value,
+} from "../graph/mod.ts";
 import {
   buildHidden,
   buildLogits,
@@ -57,7 +61,7 @@ export function buildLearnGraph(
   shape: BatchShape,
   buildLoss: LossBuilder,
 ): Uint8Array {
-  const g = new Builder("learn");
+  const g = new GraphBuilder("learn");
   const parameters = declareParameters(g, config);
   const { logProbs, entropy } = tokenStatistics(g, config, parameters, shape);
   const perToken = (name: string) => g.input(name, [shape.rows, shape.length - 1]);
@@ -87,7 +91,7 @@ export function buildLearnGraph(
  * clipping. Matrices decay, norms do not.
  */
 export function buildUpdateGraph(config: ModelConfig): Uint8Array {
-  const g = new Builder("update");
+  const g = new GraphBuilder("update");
   const parameters = declareParameters(g, config);
   const numbers = scalarsOf(g, "optimizer_numbers", OPTIMIZER_INPUTS);
   const one = g.scalar(1);
@@ -123,7 +127,7 @@ export function buildUpdateGraph(config: ModelConfig): Uint8Array {
 
 /** `log_probs` [rows, length − 1] of the tokens after the first, from parameters and `token_ids`. */
 export function buildLogProbGraph(config: ModelConfig, shape: BatchShape): Uint8Array {
-  const g = new Builder("log_probs");
+  const g = new GraphBuilder("log_probs");
   const { logProbs } = tokenStatistics(g, config, declareParameters(g, config), shape);
   g.output(logProbs, "log_probs");
   return g.build();

@@ -52,7 +52,9 @@ Deno.test("a history that the code would not write is found out", quiet, async (
 Deno.test("golden histories hold no question, prompt or reply", async () => {
   for (const name of await readdir(HISTORIES)) {
     const text = await readFile(new URL(name, HISTORIES), "utf8");
-    const payloads = [...text.matchAll(/"data": ?"([A-Za-z0-9+/=]+)"/g)].map((match) => atob(match[1]!));
+    const payloads = [...text.matchAll(/"data": ?"([A-Za-z0-9+/=]+)"/g)].map((match) =>
+      atob(match[1]!)
+    );
     assert.ok(payloads.length > 0, name);
     for (const payload of payloads) {
       assert.doesNotMatch(payload, /<(question|route|answer|information)| of /, name);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { FencedError, InvalidConfigError } from "../../../core/errors.ts";
 import { processIdentity } from "../../../adapters/processes/process_identity.ts";
 import { claimState, type Endpoint, stateFolder } from "../../../adapters/processes/state_lock.ts";
 import { toolsFolder } from "../../../adapters/processes/tools_folder.ts";
+import { scratchFolder } from "../../_support/stubs.ts";
 import { until } from "./_until.ts";
 
 const OWNER = fileURLToPath(new URL("./_owner.ts", import.meta.url));
@@ -18,13 +18,8 @@ const ENDPOINT: Endpoint = {
 };
 const quiet = { log: () => {} };
 
-function scratch() {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast "));
-  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
-}
-
 Deno.test("claimState() gives a folder to one owner and sends the second to it", async () => {
-  using dir = scratch();
+  using dir = scratchFolder();
   const first = await claimState(dir.folder, quiet);
   assert.ok(first.owned);
   await assert.rejects(claimState(dir.folder, { ...quiet, waitMs: 0 }), (error: Error) => {
@@ -42,7 +37,7 @@ Deno.test("claimState() gives a folder to one owner and sends the second to it",
 });
 
 Deno.test("claimState() takes over from a killed owner and ends only what that one started", async () => {
-  using dir = scratch();
+  using dir = scratchFolder();
   const owner = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--quiet", OWNER, dir.folder],
     stdout: "piped",
@@ -65,7 +60,7 @@ Deno.test("claimState() takes over from a killed owner and ends only what that o
 });
 
 Deno.test("claimState() is not disturbed by a damaged owner file", async () => {
-  using dir = scratch();
+  using dir = scratchFolder();
   writeFileSync(join(dir.folder, "owner.json"), '{"pid": 1, "chil');
   const state = await claimState(dir.folder, quiet);
   assert.ok(state.owned);
@@ -73,7 +68,7 @@ Deno.test("claimState() is not disturbed by a damaged owner file", async () => {
 });
 
 Deno.test("stateFolder() prefers HOLDFAST_STATE and says what to set when it cannot be written", () => {
-  using dir = scratch();
+  using dir = scratchFolder();
   const mine = join(dir.folder, "mine");
   assert.equal(stateFolder({ HOLDFAST_STATE: mine }, dir.folder), mine);
   assert.equal(stateFolder({}, dir.folder), join(dir.folder, ".holdfast"));
@@ -87,7 +82,7 @@ Deno.test("stateFolder() prefers HOLDFAST_STATE and says what to set when it can
 });
 
 Deno.test("toolsFolder() goes from HOLDFAST_TOOLS over the user's cache to the project", () => {
-  using dir = scratch();
+  using dir = scratchFolder();
   const project = join(dir.folder, "project");
   const file = join(dir.folder, "file");
   writeFileSync(file, "");

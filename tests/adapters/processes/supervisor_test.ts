@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
@@ -10,17 +9,13 @@ import {
   processIdentity,
 } from "../../../adapters/processes/process_identity.ts";
 import { logTail, Supervisor } from "../../../adapters/processes/supervisor.ts";
+import { scratchFolder } from "../../_support/stubs.ts";
 import { until } from "./_until.ts";
 
 const ORPHAN = fileURLToPath(new URL("./_orphan.ts", import.meta.url));
 
-function scratch() {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast "));
-  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
-}
-
 Deno.test("Supervisor keeps a child alive, whichever of its processes is killed", async () => {
-  using dir = scratch();
+  using dir = scratchFolder();
   const said: string[] = [];
   let living: readonly OwnedProcess[] = [];
   const supervisor = new Supervisor({
@@ -60,7 +55,7 @@ Deno.test("Supervisor keeps a child alive, whichever of its processes is killed"
 });
 
 Deno.test("Supervisor.stop() lets a child end by itself, and kills one that will not", async () => {
-  using dir = scratch();
+  using dir = scratchFolder();
   const supervisor = new Supervisor({ log: () => {} });
   const polite = join(dir.folder, "polite.log");
   const stubborn = join(dir.folder, "stubborn.log");
@@ -87,7 +82,7 @@ Deno.test("Supervisor.stop() lets a child end by itself, and kills one that will
 });
 
 Deno.test("a child ends when the process that started it is killed with -9", async () => {
-  using dir = scratch();
+  using dir = scratchFolder();
   const parent = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--quiet", ORPHAN, join(dir.folder, "log")],
     stdout: "piped",
@@ -108,4 +103,19 @@ Deno.test("killOwned() spares a process that only has the number of ours", async
   assert.notEqual(processIdentity(other.pid), null);
   other.kill("SIGKILL");
   await other.status;
+});
+
+Deno.test("exitWithParent() ends a process whose parent alone was killed", async () => {
+  const child = fileURLToPath(new URL("./_clinging.ts", import.meta.url));
+  const parent = new Deno.Command("sh", {
+    args: ["-c", '"$0" run --quiet --allow-all "$1" & wait', Deno.execPath(), child],
+    stdout: "piped",
+  }).spawn();
+  const reader = parent.stdout.getReader();
+  const pid = Number(new TextDecoder().decode((await reader.read()).value));
+  await reader.cancel();
+  parent.kill("SIGKILL");
+  await parent.status;
+  assert.ok(isAlive(pid), "the child outlives its parent at first");
+  await until(() => processIdentity(pid) === null);
 });
