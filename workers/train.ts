@@ -67,7 +67,10 @@ async function follow(
   Deno.addSignalListener("SIGINT", interrupt);
   Deno.addSignalListener("SIGTERM", interrupt);
   try {
-    view.say(`Temporal UI: ${stack.uiUrl}/namespaces/default/workflows/${encodeURIComponent(run)}`);
+    if (stack.uiUrl !== null) {
+      const page = `namespaces/${stack.namespace}/workflows/${encodeURIComponent(run)}`;
+      view.say(`Temporal UI: ${stack.uiUrl}/${page}`);
+    }
     const { client } = await connectTemporal(stack);
     const handle = await startRun(client, run, preset, options.overrides);
     const summary = await watch({ handle, client, configs, run, view, stopped: () => interrupted });

@@ -11,8 +11,10 @@ await runTask(async () => {
   const stack = await startStack({ stateDir: await stateDirectory(), say });
   const form =
     "/namespaces/default/workflows/start-workflow?taskQueue=holdfast&workflowType=trainRouter";
-  say(`Temporal UI:  ${stack.uiUrl}`);
-  say(`Start a run:  ${stack.uiUrl}${form}   with the input {"preset":"quickstart"}`);
+  if (stack.uiUrl !== null) {
+    say(`Temporal UI:  ${stack.uiUrl}`);
+    say(`Start a run:  ${stack.uiUrl}${form}   with the input {"preset":"quickstart"}`);
+  }
   say(`Temporal CLI: --address ${stack.address}`);
   say("Ready. Ctrl-C stops server and workers; runs go on from where they are at the next start.");
   await new Promise<void>((resolve) => {

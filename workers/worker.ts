@@ -8,7 +8,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { bundleWorkflowCode, NativeConnection, Runtime, Worker } from "@temporalio/worker";
+import { bundleWorkflowCode, Runtime, Worker } from "@temporalio/worker";
 import pino from "pino";
 import { createCandidateActivities } from "../activities/calls.ts";
 import { namingFailures } from "../activities/failures.ts";
@@ -19,6 +19,7 @@ import { createCheckpointStore } from "../adapters/policy/checkpoint_store.ts";
 import { createArtifactStore } from "../adapters/storage/artifact_store.ts";
 import { createJournal } from "../adapters/storage/journal.ts";
 import { createLedger } from "../adapters/storage/ledger.ts";
+import { connectWorker } from "../adapters/temporal/connect_worker.ts";
 import { exitWithParent } from "../adapters/processes/supervisor.ts";
 import { createEngineSource } from "./_engine_source.ts";
 import { createRunConfigs } from "./_run_configs.ts";
@@ -63,12 +64,13 @@ const ports: Ports = {
   searchAttributes: !values["no-search-attributes"],
 };
 
-const connection = await NativeConnection.connect({ address: values.address! });
+const { connection, namespace } = await connectWorker({ address: values.address! });
 const workflowBundle = await bundleWorkflowCode({
   workflowsPath: fileURLToPath(new URL("../workflows/mod.ts", import.meta.url)),
 });
 const common = {
   connection,
+  namespace,
   identity: `${os.hostname()}/cpu/${process.pid}`,
   maxHeartbeatThrottleInterval: "1 second",
   shutdownGraceTime: "10 seconds",
@@ -82,6 +84,8 @@ const workers = await Promise.all([
     taskQueue: "holdfast",
     workflowBundle,
     maxCachedWorkflows: 100,
+    // a killed worker's workflows are offered to the next one after this
+    stickyQueueScheduleToStartTimeout: "2 seconds",
     // Scripted turns need no device: the same activity, without an engine.
     activities: { ...runs, generateTurns: policy.generateTurns },
     maxConcurrentActivityTaskExecutions: 8,

@@ -75,7 +75,9 @@ export function createRunFolder(runsDir: string): RunFolder {
     appendMetrics: async (run, line) => {
       const file = path(run, "metrics.jsonl");
       const text = await readText(file) ?? "";
-      const whole = text.endsWith("\n") || text === "" ? text : text.slice(0, text.lastIndexOf("\n") + 1);
+      const whole = text.endsWith("\n") || text === ""
+        ? text
+        : text.slice(0, text.lastIndexOf("\n") + 1);
       const same = (other: string) => {
         const seen = JSON.parse(other) as Record<string, unknown>;
         return seen["kind"] === line["kind"] &&
@@ -104,6 +106,8 @@ export function createRunFolder(runsDir: string): RunFolder {
 export function checkRunName(run: string): void {
   if (RUN_NAME.test(run)) return;
   throw new InvalidConfigError(
-    `Cannot use run=${JSON.stringify(run)}: a run's name has 1 to 64 letters, digits, ".", "_" or "-" and starts with a letter or digit`,
+    `Cannot use run=${
+      JSON.stringify(run)
+    }: a run's name has 1 to 64 letters, digits, ".", "_" or "-" and starts with a letter or digit`,
   );
 }

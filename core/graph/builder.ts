@@ -18,7 +18,6 @@ export class GraphBuilder {
   readonly #inputs: Value[] = [];
   readonly #outputs: Output[] = [];
   readonly #constants: Constant[] = [];
-  readonly #producers = new Map<string, Node>();
   #count = 0;
 
   constructor(readonly name: string) {}
@@ -57,10 +56,6 @@ export class GraphBuilder {
   /** Names a value as an output of the graph. */
   output(value: Value, name: string): void {
     this.#outputs.push({ value, name });
-  }
-
-  producer(value: Value): Node | undefined {
-    return this.#producers.get(value.name);
   }
 
   add(a: Value, b: Value): Value {
@@ -294,7 +289,6 @@ export class GraphBuilder {
     const output = { name: this.#fresh("v"), dtype, shape };
     const node = { op, inputs, output, attributes: { ...attributes, ...prefixed(notes) } };
     this.nodes.push(node);
-    this.#producers.set(output.name, node);
     return output;
   }
 }

@@ -76,10 +76,14 @@ export interface PolicyEngine {
     loss: LossSpec,
     optimizer: OptimizerStep,
   ): Promise<Readonly<Record<string, number>>>;
-  /** `learn` for a list of batches in order, in one trip: the supervised warm start. */
+  /**
+   * `learn` for a list of batches in order, in one trip: the supervised warm start. `onStep` is told how
+   * many are done. When one throws, those before it have been applied.
+   */
   learnMany(
     batches: readonly { readonly rows: readonly LearnRow[]; readonly optimizer: OptimizerStep }[],
     loss: LossSpec,
+    onStep?: (done: number) => void,
   ): Promise<readonly Readonly<Record<string, number>>[]>;
   digest(): Promise<StateDigest>;
   close(): Promise<void>;

@@ -4,7 +4,7 @@
  * @module
  */
 
-const REPLAYED = /[\\/](workflows|core[\\/]plan)[\\/]/;
+const REPLAYED = /^(?!.*[\\/]tests[\\/]).*[\\/](workflows|core[\\/]plan)[\\/]/;
 const FOREIGN = /^(node|npm|jsr|https?):/;
 const EFFECTS = /(^|\/)(activities|adapters)\//;
 /** Methods that read the host's clock, locale or time zone when they get no argument. */
