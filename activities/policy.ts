@@ -121,7 +121,13 @@ export function createPolicyActivities(ports: Ports) {
           const digest = await engine.digest();
           if (wantsCheckpoint(kit, step)) {
             pulse.point(`checkpoint ${step}`);
-            await ports.checkpoints.save(run, "checkpoints", step, await engine.state());
+            await ports.checkpoints.save(
+              run,
+              "checkpoints",
+              step,
+              await engine.state(),
+              kit.modelFiles,
+            );
             const best = await bestJudged(ports, kit, step);
             const keep = kit.config.trainer.max_actor_ckpt_to_keep;
             await ports.checkpoints.prune(run, "checkpoints", keep, [0, best ?? 0]);
@@ -175,7 +181,13 @@ export function createPolicyActivities(ports: Ports) {
       loss = reports.at(-1)?.["loss"] ?? loss;
       done = until;
       if (done < warm_start.steps) {
-        await ports.checkpoints.save(kit.run, "warm_start", done, await engine.state());
+        await ports.checkpoints.save(
+          kit.run,
+          "warm_start",
+          done,
+          await engine.state(),
+          kit.modelFiles,
+        );
         await ports.checkpoints.prune(kit.run, "warm_start", 2, []);
       }
     }
@@ -188,7 +200,7 @@ export function createPolicyActivities(ports: Ports) {
     const state = new Map([...trained].filter(([name]) => name.startsWith("actor/")));
     const digest = await engine.load(state);
     if (kit.config.actor_rollout_ref.actor.use_kl_loss) await engine.setReference();
-    await ports.checkpoints.save(kit.run, "checkpoints", 0, await engine.state());
+    await ports.checkpoints.save(kit.run, "checkpoints", 0, await engine.state(), kit.modelFiles);
     return digest;
   }
 }

@@ -1,7 +1,7 @@
 import type { RunConfig } from "../configs/run.ts";
 import type { Problem } from "../core/data/problems.ts";
+import type { CheckpointStore, ModelFiles } from "../core/policy/mod.ts";
 import type { PolicyEngine } from "../core/policy/engine.ts";
-import type { LearnerState } from "../core/policy/engine.ts";
 import type { Tokenizer } from "../core/policy/tokenizer.ts";
 import type { Environment } from "../core/rollouts/environment.ts";
 import type { Protocol } from "../core/rollouts/protocol.ts";
@@ -23,6 +23,8 @@ export interface RunKit {
   readonly limits: BudgetLimits;
   /** Digest of what evaluations of different runs must share to be the same evaluation. */
   readonly evaluationDigest: string;
+  /** What makes the policy's weights a Hugging Face folder. */
+  readonly modelFiles: ModelFiles;
   /** Digest of the model's shape, vocabulary included. */
   readonly modelDigest: string;
 }
@@ -52,22 +54,6 @@ export interface RunStore {
   readSummary(run: string): Promise<RunSummary | null>;
   writeSummary(run: string, summary: RunSummary): Promise<void>;
 }
-
-/** Checkpoints of a run, verified when read. */
-export interface CheckpointStore {
-  save(run: string, kind: CheckpointKind, step: number, state: LearnerState): Promise<void>;
-  /** The newest complete one at or before a step; null when there is none. */
-  newest(
-    run: string,
-    kind: CheckpointKind,
-    atMost: number,
-  ): Promise<{ step: number; state: LearnerState } | null>;
-  /** Removes all but the newest `keep` and those listed. */
-  prune(run: string, kind: CheckpointKind, keep: number, spare: readonly number[]): Promise<void>;
-}
-
-/** `warm_start` counts optimizer steps of the warm start, `checkpoints` steps of the run. */
-export type CheckpointKind = "warm_start" | "checkpoints";
 
 /** The one engine of this process, made for a model's shape. */
 export interface EngineSource {

@@ -14,3 +14,15 @@ export function modelConfigOf(config: RunConfig, tokenizer: Tokenizer): ModelCon
     max_position_embeddings: MAX_PROMPT + data.max_response_length,
   };
 }
+
+/** The same with what `transformers` wants to know besides. */
+export function huggingFaceConfig(config: ModelConfig): Record<string, unknown> {
+  return {
+    architectures: ["Qwen3ForCausalLM"],
+    model_type: "qwen3",
+    hidden_act: "silu",
+    attention_bias: false,
+    torch_dtype: "float32",
+    ...config,
+  };
+}

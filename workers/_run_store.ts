@@ -13,12 +13,19 @@ import { holdfastProtocol } from "../core/rollouts/mod.ts";
 import type { CandidateClient } from "../core/routing/client.ts";
 import { canonicalJson } from "../core/storage/mod.ts";
 import { createWorld } from "../core/world/mod.ts";
+import { huggingFaceConfig, modelConfigOf } from "./_model_config.ts";
 import type { RunConfigs } from "./_run_configs.ts";
 
 /** What is costly to build and the same for every run with equal settings. */
 type Surroundings = Pick<
   RunKit,
-  "environment" | "problems" | "tokenizer" | "client" | "evaluationDigest" | "modelDigest"
+  | "environment"
+  | "problems"
+  | "tokenizer"
+  | "client"
+  | "evaluationDigest"
+  | "modelFiles"
+  | "modelDigest"
 >;
 
 /** Builds kits from stored configs; surroundings are shared between runs whose settings agree. */
@@ -41,11 +48,16 @@ export function createRunStore(
       environment.problems(split)
     );
     const { rollout } = config.actor_rollout_ref;
+    const tokenizer = createTokenizer(environment.tokenizerJson, environment.endOfText);
     return {
       environment,
       client,
       problems: new Map(problems.map((problem: Problem) => [problem.id, problem])),
-      tokenizer: createTokenizer(environment.tokenizerJson, environment.endOfText),
+      tokenizer,
+      modelFiles: {
+        "config.json": JSON.stringify(huggingFaceConfig(modelConfigOf(config, tokenizer)), null, 2),
+        "tokenizer.json": environment.tokenizerJson,
+      },
       evaluationDigest: digest({
         environment: environment.name,
         world: config.world,

@@ -9,13 +9,16 @@ import type { RunStatus } from "../workflows/_board.ts";
 /** A line of `metrics.jsonl`. */
 export type MetricsLine = Readonly<Record<string, number | string>>;
 
+/** A run's summary, with the seconds this command took. */
+export type ShownSummary = RunSummary & { readonly wall_s: number };
+
 /** Shows a run while it goes on, and its result. */
 export interface RunView {
   /** Plain words on what is waited for before the run answers. */
   say(words: string): void;
   metrics(line: MetricsLine): void;
   status(status: RunStatus, detail: string | null): void;
-  summary(summary: RunSummary): void;
+  summary(summary: ShownSummary): void;
   close(): void;
 }
 

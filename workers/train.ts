@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   const finished = await configs.summary(run);
   if (finished !== null && finished.step >= config.trainer.total_training_steps) {
     view.say(`Run "${run}" is already complete; another one: run=NAME trainer.seed=2`);
-    view.summary(finished);
+    view.summary({ ...finished, wall_s: seconds(performance.now()) });
     return;
   }
   await configs.checkHardware(run, options.acceptHardware);
@@ -48,6 +48,9 @@ async function main(): Promise<void> {
   for (const key of adopted) view.say(`Takes up ${key}`);
   await follow({ run, preset, options, stateDir, configs, view });
 }
+
+/** Since this process started. */
+const seconds = (ms: number) => Math.round(ms / 100) / 10;
 
 async function follow(
   { run, preset, options, stateDir, configs, view }: {
@@ -77,7 +80,7 @@ async function follow(
     if (summary === null) {
       const words = ["./holdfast train", preset, ...(run === preset ? [] : [`run=${run}`])];
       view.say(`Stopped; nothing is lost. Go on with: ${words.join(" ")}`);
-    } else view.summary(summary);
+    } else view.summary({ ...summary, wall_s: seconds(performance.now()) });
   } finally {
     view.close();
     await stack.stop();

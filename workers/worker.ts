@@ -4,7 +4,6 @@
  * @module
  */
 import * as os from "node:os";
-import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -13,18 +12,10 @@ import pino from "pino";
 import { createCandidateActivities } from "../activities/calls.ts";
 import { namingFailures } from "../activities/failures.ts";
 import { createPolicyActivities } from "../activities/policy.ts";
-import type { Ports } from "../activities/ports.ts";
 import { createRunActivities } from "../activities/runs.ts";
-import { createCheckpointStore } from "../adapters/policy/checkpoint_store.ts";
-import { createArtifactStore } from "../adapters/storage/artifact_store.ts";
-import { createJournal } from "../adapters/storage/journal.ts";
-import { createLedger } from "../adapters/storage/ledger.ts";
 import { connectWorker } from "../adapters/temporal/connect_worker.ts";
 import { exitWithParent } from "../adapters/processes/supervisor.ts";
-import { createEngineSource } from "./_engine_source.ts";
-import { createRunConfigs } from "./_run_configs.ts";
-import { createRunStore } from "./_run_store.ts";
-import { registerWorldAt } from "./_worlds.ts";
+import { createPorts } from "./_activity_ports.ts";
 
 const { values } = parseArgs({
   options: {
@@ -34,7 +25,6 @@ const { values } = parseArgs({
     "no-search-attributes": { type: "boolean", default: false },
   },
 });
-const stateDir = values.state!;
 exitWithParent();
 
 const logger = pino(
@@ -53,16 +43,11 @@ Runtime.install({
   },
 });
 
-const configs = createRunConfigs(stateDir);
-const ports: Ports = {
-  runs: createRunStore(configs, { registerWorld: registerWorldAt(values["world-url"]!) }),
-  artifacts: createArtifactStore(join(stateDir, "artifacts")),
-  journal: createJournal(join(stateDir, "runs")),
-  ledger: createLedger(join(stateDir, "ledger.db")),
-  checkpoints: createCheckpointStore(configs.folder),
-  engines: createEngineSource(),
+const ports = createPorts({
+  stateDir: values.state!,
+  worldUrl: values["world-url"]!,
   searchAttributes: !values["no-search-attributes"],
-};
+});
 
 const { connection, namespace } = await connectWorker({ address: values.address! });
 const workflowBundle = await bundleWorkflowCode({

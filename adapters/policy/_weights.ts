@@ -1,7 +1,7 @@
 import { InvalidConfigError } from "../../core/errors.ts";
 import type { LearnerState, StateDigest } from "../../core/policy/engine.ts";
 import { type ModelConfig, parameterShapes } from "../../core/policy/mod.ts";
-import { digestTensors, type Tensor } from "../../core/storage/mod.ts";
+import { type Tensor, tensorsDigest } from "../../core/storage/mod.ts";
 import { dataOf, floats, type Values } from "./_runtime.ts";
 
 /** The learner's state as the runtime takes it; replaced as a whole, never changed in place. */
@@ -62,8 +62,8 @@ export function digestOf(weights: Weights): StateDigest {
   const isActor = (name: string) => name.startsWith("actor/");
   const entries = [...stateOf(weights)].filter(([name]) => !name.startsWith("reference/"));
   return {
-    weights: digestTensors(new Map(entries.filter(([name]) => isActor(name)))),
-    optimizer: digestTensors(new Map(entries.filter(([name]) => !isActor(name)))),
+    weights: tensorsDigest(new Map(entries.filter(([name]) => isActor(name)))),
+    optimizer: tensorsDigest(new Map(entries.filter(([name]) => !isActor(name)))),
   };
 }
 

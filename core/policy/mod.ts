@@ -2,6 +2,8 @@
  * Policy: a transformer as graphs that learn and sample, and the ports they are used through.
  * @module
  */
+export type { CheckpointKind, CheckpointStore, ModelFiles } from "./checkpoints.ts";
+export { buildPrefillGraph, buildStepGraph } from "./decode.ts";
 export type {
   GeneratedTurn,
   GenerateRequest,
@@ -13,6 +15,7 @@ export type {
   StateDigest,
 } from "./engine.ts";
 export { initialiseParameters, type ModelConfig, parameterShapes } from "./model.ts";
+export { type SampledToken, sampleToken } from "./sampling.ts";
 export type { Tokenizer } from "./tokenizer.ts";
 export {
   type BatchShape,

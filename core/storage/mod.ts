@@ -14,4 +14,10 @@ export type {
   Spend,
   SpendLine,
 } from "./ledger.ts";
-export type { Tensor } from "./tensors.ts";
+export {
+  decodeSafetensors,
+  encodeSafetensors,
+  type SafetensorsFile,
+  type Tensor,
+  tensorsDigest,
+} from "./tensors.ts";

@@ -7,90 +7,148 @@ export interface Tensor {
   readonly data: Float32Array;
 }
 
+/** What a safetensors file holds. */
+export interface SafetensorsFile {
+  readonly tensors: Map<string, Tensor>;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** Name of the header's entry for free text, which no tensor may have. */
+const METADATA = "__metadata__";
+
 /**
- * A safetensors file (Hugging Face) of fp32 tensors, names sorted, data aligned to 8 bytes; equal maps
- * give equal bytes.
+ * One safetensors file (Hugging Face): F32 tensors sorted by name, bit by bit, the header padded with
+ * blanks to 8 bytes. Equal maps give equal bytes. Throws RangeError when a shape does not fit its data.
  */
 export function encodeSafetensors(
   tensors: ReadonlyMap<string, Tensor>,
   metadata: Readonly<Record<string, string>> = {},
-): Uint8Array {
-  const header: Record<string, unknown> = { __metadata__: metadata };
-  let offset = 0;
-  const sorted = sortedEntries(tensors);
+): Uint8Array<ArrayBuffer> {
+  const sorted = sortByName(tensors);
+  const header: Record<string, unknown> = {};
+  const keys = Object.keys(metadata).sort();
+  if (keys.length > 0) {
+    header[METADATA] = Object.fromEntries(keys.map((key) => [key, metadata[key]]));
+  }
+  let end = 0;
   for (const [name, { shape, data }] of sorted) {
-    header[name] = { dtype: "F32", shape, data_offsets: [offset, offset + data.byteLength] };
-    offset += data.byteLength;
+    if (name === METADATA || sizeOf(shape) !== data.length) {
+      throw new RangeError(
+        `Cannot encode tensor "${name}": shape [${shape}] does not hold ${data.length} numbers`,
+      );
+    }
+    header[name] = { dtype: "F32", shape, data_offsets: [end, end += data.byteLength] };
   }
   const text = new TextEncoder().encode(JSON.stringify(header));
   const start = 8 + Math.ceil(text.length / 8) * 8;
-  const bytes = new Uint8Array(start + offset).fill(0x20, 8, start); // the header is padded with spaces
+  const bytes = new Uint8Array(start + end).fill(0x20, 8, start);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(start - 8), true);
   bytes.set(text, 8);
   let at = start;
   for (const [, { data }] of sorted) {
-    bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), at);
+    bytes.set(bytesOf(data), at);
     at += data.byteLength;
   }
   return bytes;
 }
 
-/** The tensors of a safetensors file; throws DamagedArtifactError unless it is whole and fp32. */
-export function decodeSafetensors(
-  bytes: Uint8Array,
-): { tensors: Map<string, Tensor>; metadata: Record<string, string> } {
-  const header = readHeader(bytes);
-  const { __metadata__: metadata = {}, ...entries } = header.json as Record<string, Entry> & {
-    __metadata__?: Record<string, string>;
-  };
-  const tensors = new Map<string, Tensor>();
-  for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
-    const [from, to] = data_offsets ?? [0, -1];
-    const size = shape?.reduce((product, n) => product * n, 4);
-    if (dtype !== "F32" || to - from !== size || header.start + to > bytes.length || from < 0) {
-      throw damaged(`tensor "${name}" is ${dtype} [${shape}] at [${data_offsets}]`);
-    }
-    // a copy, so that it is aligned and a Buffer's pool is left alone
-    const data = new Uint8Array(bytes.subarray(header.start + from, header.start + to));
-    tensors.set(name, { shape, data: new Float32Array(data.buffer) });
+/**
+ * Reads a safetensors file whose tensors are F32; the data is copied. Throws DamagedArtifactError on
+ * anything else: the tensors must fill the file without gaps or overlaps.
+ */
+export function decodeSafetensors(bytes: Uint8Array): SafetensorsFile {
+  if (bytes.length < 8) throw damaged(`it has ${bytes.length} bytes, fewer than a header needs`);
+  const declared = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true);
+  if (declared > BigInt(bytes.length - 8)) {
+    throw damaged(`its header of ${declared} bytes is longer than the file; it may be cut off`);
   }
-  return { tensors, metadata };
+  const start = 8 + Number(declared);
+  const { [METADATA]: metadata, ...entries } = parseHeader(bytes.subarray(8, start));
+  const found = Object.entries(entries).map(([name, entry]) => parseEntry(name, entry));
+  const tensors = new Map<string, Tensor>();
+  let end = 0;
+  for (const { name, shape, from, to } of found.sort((a, b) => a.from - b.from || a.to - b.to)) {
+    if (from !== end) throw damaged(`tensor "${name}" starts at byte ${from}, not at ${end}`);
+    if (start + to > bytes.length) throw damaged(`tensor "${name}" ends after the file`);
+    const data = new Float32Array(sizeOf(shape));
+    bytesOf(data).set(bytes.subarray(start + from, start + to));
+    tensors.set(name, { shape, data });
+    end = to;
+  }
+  if (start + end !== bytes.length) {
+    throw damaged(`its tensors take ${end} bytes of ${bytes.length - start}`);
+  }
+  return { tensors, metadata: parseMetadata(metadata ?? {}) };
 }
 
-/** SHA-256 over the sorted tensors: name, shape, data; lower-case hex. */
+/** SHA-256, lower-case hex, over the tensors sorted by name: name, shape and data bits of each. */
 export function tensorsDigest(tensors: ReadonlyMap<string, Tensor>): string {
   const hash = createHash("sha256");
-  for (const [name, { shape, data }] of sortedEntries(tensors)) {
-    hash.update(`${name}\n${shape.join(",")}\n`);
-    hash.update(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+  for (const [name, { shape, data }] of sortByName(tensors)) {
+    hash.update(JSON.stringify([name, shape]) + "\n");
+    hash.update(bytesOf(data));
   }
   return hash.digest("hex");
 }
 
-interface Entry {
-  readonly dtype: string;
-  readonly shape: readonly number[];
-  readonly data_offsets: readonly [number, number];
+function sizeOf(shape: readonly number[]): number {
+  return shape.reduce((size, axis) => size * axis, 1);
 }
 
-function sortedEntries(tensors: ReadonlyMap<string, Tensor>): [string, Tensor][] {
-  return [...tensors].sort(([a], [b]) => a < b ? -1 : 1);
+function sortByName(tensors: ReadonlyMap<string, Tensor>): [string, Tensor][] {
+  return [...tensors].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function readHeader(bytes: Uint8Array): { json: unknown; start: number } {
-  if (bytes.length < 8) throw damaged(`it has ${bytes.length} bytes`);
-  const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
-  if (length > bytes.length - 8) {
-    throw damaged(`its header claims ${length} bytes of ${bytes.length}`);
-  }
-  try {
-    const text = new TextDecoder().decode(bytes.subarray(8, 8 + length));
-    return { json: JSON.parse(text), start: 8 + length };
-  } catch (cause) {
-    throw damaged("its header is not JSON", { cause });
-  }
+/** Every platform the engine runs on is little-endian, as the format is. */
+function bytesOf(data: Float32Array): Uint8Array {
+  return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 }
 
 function damaged(state: string, options?: ErrorOptions): DamagedArtifactError {
   return new DamagedArtifactError(`Cannot read safetensors: ${state}`, options);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function parseHeader(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  let header: unknown;
+  try {
+    header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw damaged("its header is not JSON", { cause });
+  }
+  if (isObject(header)) return header;
+  throw damaged("its header is not an object");
+}
+
+function parseMetadata(metadata: unknown): Readonly<Record<string, string>> {
+  if (!isObject(metadata)) throw damaged("its metadata is not an object");
+  const texts: Record<string, string> = {};
+  for (const [key, value] of Object.entries(metadata)) {
+    if (typeof value !== "string") throw damaged(`its metadata "${key}" is not a text`);
+    texts[key] = value;
+  }
+  return texts;
+}
+
+function parseEntry(
+  name: string,
+  entry: unknown,
+): { name: string; shape: readonly number[]; from: number; to: number } {
+  if (!isObject(entry)) throw damaged(`the entry of "${name}" is not an object`);
+  const { dtype, shape, data_offsets: offsets } = entry;
+  if (dtype !== "F32") throw damaged(`tensor "${name}" has type "${dtype}", not F32`);
+  if (!isSizes(shape)) throw damaged(`tensor "${name}" has no shape`);
+  if (!isSizes(offsets) || offsets.length !== 2) throw damaged(`tensor "${name}" has no offsets`);
+  const [from, to] = offsets as [number, number];
+  if (to - from !== 4 * sizeOf(shape)) {
+    throw damaged(`tensor "${name}" of shape [${shape}] does not take ${to - from} bytes`);
+  }
+  return { name, shape, from, to };
+}
+
+function isSizes(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && item >= 0);
 }

@@ -1,40 +1,26 @@
-import { createRandom } from "../random.ts";
+import { createRandom, hashText } from "../random.ts";
 
-const ONSETS = [
-  "b",
-  "br",
-  "d",
-  "dr",
-  "f",
-  "g",
-  "gl",
-  "h",
-  "k",
-  "l",
-  "m",
-  "n",
-  "p",
-  "r",
-  "s",
-  "t",
-  "v",
-  "z",
-];
-const VOWELS = ["a", "e", "i", "o", "u"];
-const CODAS = ["l", "m", "n", "r", "s", "x"];
+const LETTERS = { C: "bdfgklmnprstvz", V: "aeiou" } as const;
 
-/** Distinct pronounceable lower-case words of two syllables and a coda, none of them in `taken`. */
-export function makeNames(
-  count: number,
-  taken: ReadonlySet<string>,
-  ...counters: readonly number[]
+/**
+ * Shapes of consonants and vowels. They have one length and differ, so names of different kinds are
+ * different words and no name is part of another.
+ */
+const SHAPES = { entity: "CVCVCV", relation: "CVCCVC", specialist: "VCCVCV" } as const;
+
+/** The first names of a kind, distinct; a longer list begins with the shorter one. */
+export function generateNames(
+  kind: keyof typeof SHAPES,
+  { seed, count }: { readonly seed: number; readonly count: number },
 ): string[] {
-  const random = createRandom(...counters);
+  const random = createRandom(seed, hashText(kind));
   const names = new Set<string>();
   while (names.size < count) {
-    const syllable = () => random.pick(ONSETS) + random.pick(VOWELS);
-    const name = syllable() + syllable() + random.pick(CODAS);
-    if (!taken.has(name)) names.add(name);
+    const letters = Array.from(
+      SHAPES[kind],
+      (sort) => random.pick(Array.from(LETTERS[sort as keyof typeof LETTERS])),
+    );
+    names.add(letters.join(""));
   }
   return [...names];
 }

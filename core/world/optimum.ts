@@ -1,7 +1,9 @@
-import type { Problem } from "../data/problems.ts";
-import { priceOf } from "../routing/candidates.ts";
-import { answerQuestion, type Facts, UNKNOWN, usageOf } from "./facts.ts";
-import { hopsOf } from "./questions.ts";
+import { answerQuestion, callCostPico, UNKNOWN } from "./replies.ts";
+import { formatChain, parseChain, resolveChain } from "./questions.ts";
+import type { World } from "./world.ts";
+
+/** Calls a plan may make. */
+export const MAX_CALLS = 3;
 
 /** One call of a plan. */
 export interface PlannedCall {
@@ -9,56 +11,52 @@ export interface PlannedCall {
   readonly question: string;
 }
 
-/** The best plan for a problem and what it is worth. */
-export interface BestPlan {
+/** Calls in order whose last reply is right, and their cost. */
+export interface Plan {
   readonly calls: readonly PlannedCall[];
-  readonly reward: number;
-}
-
-/** A place a chain of calls can be at: an entity in hand, the calls that led there, their cost. */
-interface Reached {
   readonly costPico: number;
-  readonly calls: readonly PlannedCall[];
 }
 
 /**
- * The exact optimum over chains of at most `maxCalls` calls. Each call asks the whole question, or one of
- * its relations of the question's entity or of the entity the call before replied; the last reply is
- * quoted. Reward: 1 if it is the answer, less costCoe · dollars; at worst 0, for no call at all. A dynamic
- * programme over (calls made, entity in hand) keeps the cheapest way to each.
+ * The cheapest plan of at most `MAX_CALLS` calls whose last reply answers the question; null when there
+ * is none. A call asks the whole question, or one of its relations of its entity or of any entity replied
+ * before. Calls that do not lead to the last reply only cost, so the cheapest plan is a path: each call
+ * but the first asks of the entity just replied. With best[k][e] the cheapest path of k calls to e,
+ * best[k+1][reply(m, q)] = min over e, m and q about e of best[k][e] + cost(m, q), which is exact.
+ * Throws RangeError when the text is no question of this world.
  */
-export function bestPlan(
-  facts: Facts,
-  problem: Problem,
-  costCoe: number,
-  maxCalls: number,
-): BestPlan {
-  const { entity, hops } = hopsOf(problem);
-  const answer = problem.golden_answers[0]!;
-  let best: BestPlan = { calls: [], reward: 0 };
-  let frontier = new Map<string, Reached>([[entity, { costPico: 0, calls: [] }]]);
-  for (let made = 0; made < maxCalls; made++) {
-    const next = new Map<string, Reached>();
-    for (const [at, { costPico, calls }] of frontier) {
-      const questions = [...new Set(hops)].map((hop) => `${hop} of ${at}`);
-      if (made === 0 && hops.length > 1) questions.push(problem.question);
-      for (const question of questions) {
-        for (const { name, price } of facts.candidates) {
-          const reply = answerQuestion(facts, name, question);
-          if (reply === UNKNOWN) continue;
-          const cost = costPico + priceOf(price, usageOf(question, reply));
-          if ((next.get(reply)?.costPico ?? Infinity) <= cost) continue;
-          next.set(reply, { costPico: cost, calls: [...calls, { model: name, question }] });
+export function findCheapestPlan(world: World, question: string): Plan | null {
+  const chain = parseChain(world, question);
+  if (chain === null) throw new RangeError(`Cannot plan for "${question}": it is no question`);
+  const answer = resolveChain(world, chain);
+  const relations = [...new Set(chain.relations)];
+  const models = [...world.specialists.keys()];
+  let cheapest: Plan | null = null;
+  let paths = new Map<string, Plan>([[chain.entity, { calls: [], costPico: 0 }]]);
+  for (let made = 0; made < MAX_CALLS; made++) {
+    const longer = new Map<string, Plan>();
+    for (const [entity, path] of paths) {
+      if (cheapest !== null && path.costPico >= cheapest.costPico) continue;
+      const asked = relations.map((relation) => formatChain({ relations: [relation], entity }));
+      if (made === 0) asked.push(formatChain(chain));
+      for (const text of new Set(asked)) {
+        for (const model of models) {
+          const reply = answerQuestion(world, model, text).text;
+          const costPico = path.costPico + callCostPico(world, model, text);
+          const known = reply === answer ? cheapest : longer.get(reply);
+          if (reply === UNKNOWN || (known && known.costPico <= costPico)) continue;
+          const plan = { calls: [...path.calls, { model, question: text }], costPico };
+          if (reply === answer) cheapest = plan;
+          else longer.set(reply, plan);
         }
       }
     }
-    const done = next.get(answer);
-    const reward = done === undefined ? 0 : 1 - costCoe * done.costPico / 1e12;
-    if (done !== undefined && reward > best.reward) best = { calls: done.calls, reward };
-    // a place that costs more than what is left to win leads nowhere
-    frontier = new Map(
-      [...next].filter(([, { costPico }]) => 1 - costCoe * costPico / 1e12 > best.reward),
-    );
+    paths = longer;
   }
-  return best;
+  return cheapest;
+}
+
+/** The best reward a plan can reach: 1 less its priced cost, or 0 for asking nobody. */
+export function rewardOf(plan: Plan | null, costCoe: number): number {
+  return plan === null ? 0 : Math.max(0, 1 - costCoe * plan.costPico / 1e12);
 }

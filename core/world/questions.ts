@@ -1,66 +1,81 @@
 import type { Problem } from "../data/problems.ts";
-import { createRandom } from "../random.ts";
-import type { Facts } from "./facts.ts";
+import { createRandom, hashText } from "../random.ts";
+import { factOf, type World } from "./world.ts";
 
-type Split = Problem["split"];
-const SPLITS = ["train", "dev", "test"] as const;
-/** Parts of the (entity, relation) pairs whose questions belong to a split. */
-const PARTS = { train: 0.7, dev: 0.1, test: 0.2 } as const;
-const PAIRS = 0x70616972;
-const PICKS = 0x7069636b;
-
-/** The hops of a generated question, kept in `extra_info`. */
-export interface Hops {
+/** A question: the relations to follow, in the order of asking, from an entity. */
+export interface Chain {
+  readonly relations: readonly string[];
   readonly entity: string;
-  readonly hops: readonly string[];
 }
 
-/** Questions by split: a split's first pairs (entity, first relation) occur in no other split. */
-export function createQuestions(facts: Facts): Record<Split, readonly Problem[]> {
-  const { config, entities, relations } = facts;
-  const pairs = createRandom(config.seed, PAIRS).shuffle(
-    entities.flatMap((entity) => relations.map((relation) => [entity, relation] as const)),
-  );
-  const sizes = {
-    train: config.train_questions,
-    dev: config.dev_questions,
-    test: config.test_questions,
-  };
-  let from = 0;
-  const bySplit = SPLITS.map((split, at) => {
-    const count = Math.round(pairs.length * PARTS[split]);
-    const own = pairs.slice(from, from + count);
-    from += count;
-    const random = createRandom(config.seed, PICKS, at);
-    const seen = new Set<string>();
-    const problems: Problem[] = [];
-    // One and two hops take turns; a draw that is already there is drawn again, a bounded number of times.
-    for (let tries = 0; problems.length < sizes[split] && tries < 50 * sizes[split]; tries++) {
-      const [entity, first] = random.pick(own);
-      const hops = problems.length % 2 === 0 ? [first] : [first, random.pick(relations)];
-      const problem = toProblem(facts, split, { entity, hops });
-      if (seen.has(problem.question) || problem.golden_answers[0] === entity) continue;
-      seen.add(problem.question);
-      problems.push(problem);
-    }
-    return [split, problems] as const;
+/** Shares of the (entity, relation) pairs, in percent; the test questions have what is left. */
+const TRAIN_SHARE = 70;
+const DEV_SHARE = 10;
+
+const SPLIT = hashText("split of pairs");
+const TWO_HOP = hashText("two-hop questions");
+
+/** `r of e`, or `r2 of r1 of e`: the relation asked first stands last. */
+export function formatChain({ relations, entity }: Chain): string {
+  return [...relations.toReversed(), entity].join(" of ");
+}
+
+/** The chain a text asks for, white space around it aside; null when it is no question of this world. */
+export function parseChain(world: World, text: string): Chain | null {
+  const words = text.trim().split(" of ");
+  const entity = words.pop()!;
+  const known = words.length > 0 && world.entityIndex.has(entity) &&
+    words.every((word) => world.relationIndex.has(word));
+  return known ? { relations: words.reverse(), entity } : null;
+}
+
+/** Where the chain leads. */
+export function resolveChain(world: World, { relations, entity }: Chain): string {
+  return relations.reduce((at, relation) => factOf(world, relation, at), entity);
+}
+
+/**
+ * The questions of a split, one-hop and two-hop in turn; a smaller split is the beginning of a larger
+ * one. No two splits share the pair (entity, first relation) of a question, and no answer is the entity
+ * the question names.
+ */
+export function generateProblems(world: World, split: Problem["split"]): Problem[] {
+  const pairs = pairsOf(world, split);
+  const { seed } = world.config;
+  const shuffled = createRandom(seed, TWO_HOP, hashText(split)).shuffle(pairs);
+  return Array.from({ length: world.config[`${split}_size`] }, (_, i) => {
+    const at = i >> 1;
+    const chain = i % 2 === 0 ? pairs[at]! : extend(world, shuffled[at]!, at);
+    return {
+      id: `${split}-${String(i).padStart(5, "0")}`,
+      data_source: "world",
+      split,
+      question: formatChain(chain),
+      golden_answers: [resolveChain(world, chain)],
+      extra_info: { hops: chain.relations.length },
+    };
   });
-  return Object.fromEntries(bySplit) as Record<Split, Problem[]>;
 }
 
-function toProblem(facts: Facts, split: Split, { entity, hops }: Hops): Problem {
-  const question = [...hops].reverse().concat(entity).join(" of ");
-  return {
-    id: `world-${facts.config.seed}/${question.replaceAll(" ", "-")}`,
-    data_source: "world",
-    split,
-    question,
-    golden_answers: [hops.reduce((at, hop) => facts.follow(hop, at), entity)],
-    extra_info: { entity, hops },
-  };
+/** The one-hop chains that questions of the split begin with, shuffled. */
+function pairsOf(world: World, split: Problem["split"]): Chain[] {
+  const all = world.relations.flatMap((relation) =>
+    world.entities.map((entity): Chain => ({ relations: [relation], entity }))
+  );
+  const train = Math.floor(all.length * TRAIN_SHARE / 100);
+  const dev = Math.floor(all.length * DEV_SHARE / 100);
+  const [from, to] = {
+    train: [0, train],
+    dev: [train, train + dev],
+    test: [train + dev, all.length],
+  }[split] as [number, number];
+  return createRandom(world.config.seed, SPLIT).shuffle(all).slice(from, to);
 }
 
-/** The hops a problem of a world was made from. */
-export function hopsOf(problem: Problem): Hops {
-  return problem.extra_info as unknown as Hops;
+/** A second hop that does not lead back. */
+function extend(world: World, { relations, entity }: Chain, at: number): Chain {
+  const random = createRandom(world.config.seed, TWO_HOP, at);
+  const chains = random.shuffle(world.relations)
+    .map((second) => ({ relations: [...relations, second], entity }));
+  return chains.find((chain) => resolveChain(world, chain) !== entity)!;
 }

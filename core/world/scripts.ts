@@ -1,73 +1,108 @@
-import type { Script, Trajectory } from "../rollouts/mod.ts";
-import type { Random } from "../random.ts";
-import type { Problem } from "../data/problems.ts";
-import { type Facts, UNKNOWN } from "./facts.ts";
-import { hopsOf } from "./questions.ts";
+import { hash32, hashText, type Random } from "../random.ts";
+import type { Script } from "../rollouts/scripts.ts";
+import { findCheapestPlan } from "./optimum.ts";
+import { formatChain, parseChain } from "./questions.ts";
+import { UNKNOWN } from "./replies.ts";
+import type { World } from "./world.ts";
 
-/** How often a demonstration asks the right specialist, and the decoy; else any. */
-const RIGHT = 0.2;
-const DECOY = 0.4;
-/** Two-hop demonstrations that send the whole question. */
-const WHOLE = 0.1;
-/** Calls a demonstration makes at most. */
-const DEMONSTRATED_CALLS = 3;
+/** How often a demonstration asks the owner of a relation on purpose, and how often the decoy. */
+const OWNER_SHARE = 0.2;
+const DECOY_SHARE = 0.4;
+/** How often a demonstration sends a two-hop question whole. */
+const WHOLE_SHARE = 0.1;
+/** How often a demonstration writes its answer out, the long form of quoting it. */
+const WRITTEN_SHARE = 0.1;
 
-const route = (model: string, question: string) => `<route model="${model}">${question}</route>`;
+const DECOY = hashText("decoy");
+
+const send = (model: string) => `<route model="${model}"/>`;
+const ask = (model: string, question: string) => `<route model="${model}">${question}</route>`;
 const quote = (reply: number) => `<answer from="${reply}"/>`;
-const giveUp = `<answer>${UNKNOWN}</answer>`;
+const write = (text: string) => `<answer>${text}</answer>`;
 
-/** Asks hop after hop and quotes the last reply; gives up at the first "unknown". */
-export function decomposing(choose: (random: Random) => string): Script {
-  return (problem, { calls }, random) => {
-    const { entity, hops } = hopsOf(problem);
-    const last = calls.at(-1)?.text ?? entity;
-    if (last === UNKNOWN) return giveUp;
-    return calls.length === hops.length
-      ? quote(calls.length)
-      : route(choose(random), `${hops[calls.length]!} of ${last}`);
-  };
-}
+/** Who is asked about a relation. */
+type Choice = (relation: string, random: Random) => string;
 
-/** The turns of a fixed list of calls, then a quote of the last reply. */
-export function following(
-  plan: (problem: Problem) => readonly { model: string; question: string }[],
-): Script {
-  return (problem, { calls }) => {
-    const planned = plan(problem);
-    const next = planned[calls.length];
-    if (next !== undefined) return route(next.model, next.question);
-    return planned.length === 0 ? giveUp : quote(calls.length);
-  };
+/** The players results are compared with, and the demonstrator, by name. */
+export function createScripts(world: World): ReadonlyMap<string, Script> {
+  const names = [...world.specialists.keys()];
+  return new Map([
+    ...names.map((name): [string, Script] => [`fixed:${name}`, decompose(world, () => name)]),
+    ["cheapest", decompose(world, () => cheapestOf(world))],
+    ["random", decompose(world, (_relation, random) => random.pick(names))],
+    ["oracle", oracle(world)],
+    ["demonstrator", demonstrator(world)],
+  ]);
 }
 
 /**
- * Imperfect routing to imitate: per hop the owner, a fixed wrong specialist or any; asks anew after
- * "unknown" while calls are left; some two-hop questions are sent whole.
+ * Asks hop by hop, each of the model chosen for its relation, and quotes the last reply; an "unknown" on
+ * the way ends it, for nothing can be asked of it.
  */
-export function demonstrator(facts: Facts): Script {
-  const choose = (hop: string, random: Random) => {
-    const draw = random.next();
-    if (draw < RIGHT) return facts.owner.get(hop)!;
-    if (draw < RIGHT + DECOY) return facts.decoy.get(hop)!;
-    return random.pick(facts.candidates).name;
-  };
-  return (problem, trajectory, random) => {
-    const { entity, hops } = hopsOf(problem);
-    const { calls } = trajectory;
-    if (hops.length > 1 && sentWhole(problem, trajectory, random)) {
-      return calls.length === 0
-        ? route(random.pick(facts.candidates).name, problem.question)
-        : quote(1);
-    }
-    const known = calls.filter((call) => call.text !== UNKNOWN);
-    if (known.length === hops.length) return quote(calls.length);
-    if (calls.length === DEMONSTRATED_CALLS) return quote(calls.length);
-    const hop = hops[known.length]!;
-    return route(choose(hop, random), `${hop} of ${known.at(-1)?.text ?? entity}`);
+export function decompose(world: World, choose: Choice): Script {
+  return ({ question }, { calls }, random) => {
+    const { relations, entity } = questionOf(world, question);
+    const last = calls.at(-1);
+    const over = last !== undefined &&
+      (calls.length === relations.length || last.text === UNKNOWN || last.question === question);
+    if (over) return quote(calls.length);
+    const relation = relations[calls.length]!;
+    const model = choose(relation, random);
+    if (relations.length === 1) return send(model);
+    return ask(model, formatChain({ relations: [relation], entity: last?.text ?? entity }));
   };
 }
 
-/** Decided in the first turn and seen from the first call afterwards. */
-function sentWhole(problem: Problem, { calls }: Trajectory, random: Random): boolean {
-  return calls.length === 0 ? random.next() < WHOLE : calls[0]!.question === problem.question;
+/** The wrong specialist that demonstrations ask most about a relation. */
+export function decoyOf(world: World, relation: string): string {
+  const owner = world.owners.get(relation);
+  const others = [...world.specialists.values()].filter((one) => one !== owner);
+  const draw = hash32(world.config.seed, DECOY, world.relationIndex.get(relation)!);
+  return others[draw % others.length]!.candidate.name;
+}
+
+/**
+ * Sound grammar, bad routing: a policy that imitates it takes questions apart, asks each relation's decoy
+ * when it is greedy, and the owner often enough for its samples to find out.
+ */
+function demonstrator(world: World): Script {
+  const names = [...world.specialists.keys()];
+  const sound = decompose(world, (relation, random) => {
+    const draw = random.next();
+    if (draw < OWNER_SHARE) return world.owners.get(relation)!.candidate.name;
+    return draw < OWNER_SHARE + DECOY_SHARE ? decoyOf(world, relation) : random.pick(names);
+  });
+  return (problem, trajectory, random) => {
+    const last = trajectory.calls.at(-1);
+    const { relations } = questionOf(world, problem.question);
+    if (last === undefined && relations.length > 1 && random.next() < WHOLE_SHARE) {
+      return send(random.pick(names));
+    }
+    const turn = sound(problem, trajectory, random);
+    if (last === undefined || turn !== quote(trajectory.calls.length)) return turn;
+    return random.next() < WRITTEN_SHARE ? write(last.text) : turn;
+  };
+}
+
+/** Plays the cheapest plan that is right; asks nobody where there is none. */
+function oracle(world: World): Script {
+  return ({ question }, { calls }) => {
+    const plan = findCheapestPlan(world, question);
+    if (plan === null) return write(UNKNOWN);
+    const next = plan.calls[calls.length];
+    if (next === undefined) return quote(calls.length);
+    return next.question === question ? send(next.model) : ask(next.model, next.question);
+  };
+}
+
+function cheapestOf(world: World): string {
+  const candidates = [...world.specialists.values()].map(({ candidate }) => candidate);
+  return candidates.reduce((best, one) => one.price.promptPico < best.price.promptPico ? one : best)
+    .name;
+}
+
+function questionOf(world: World, question: string) {
+  const chain = parseChain(world, question);
+  if (chain === null) throw new RangeError(`Cannot play "${question}": it is no question`);
+  return chain;
 }

@@ -1,48 +1,50 @@
-import { MISTAKES, PROTOCOL_PIECES } from "../rollouts/mod.ts";
-import { type Facts, UNKNOWN } from "./facts.ts";
+import { UNKNOWN } from "./replies.ts";
+import type { World } from "./world.ts";
 
-/** The one special token of a world's tokenizer: end of text and padding. */
+/** The text of the token that ends a text and fills rows up. */
 export const END_OF_TEXT = "<|endoftext|>";
 
 /**
- * A `tokenizer.json` (Hugging Face) whose words are the world's names and the protocol's pieces, with
- * bytes for everything else, so that every text has ids and an action takes few.
+ * A `tokenizer.json` (Hugging Face form) in which each name of the world and each given text of the
+ * protocol is one token. Any other text falls to byte tokens, so every text can be encoded and comes
+ * back the same. Ids: 0 ends a text, then 256 bytes, then the words in order.
  */
-export function createTokenizerJson(facts: Facts): string {
-  const bytes = byteAlphabet();
+export function buildTokenizerJson(world: World, protocolTexts: readonly string[]): string {
+  const bytes = byteCharacters();
   const words = [
-    ...PROTOCOL_PIECES,
-    ...Object.values(MISTAKES),
+    ...protocolTexts,
     " of ",
     UNKNOWN,
-    ...["1", "2", "3", "4", "5", "6", "7", "8", "9"],
-    ...facts.candidates.map(({ name }) => name),
-    ...facts.relations,
-    ...facts.entities,
+    ...world.specialists.keys(),
+    ...world.relations,
+    ...world.entities,
   ];
-  const pieces = [END_OF_TEXT, ...new Set(words)];
+  const toToken = (content: string, id: number) => ({
+    id,
+    content,
+    single_word: false,
+    lstrip: false,
+    rstrip: false,
+    normalized: false,
+    special: content === END_OF_TEXT,
+  });
   return JSON.stringify({
     version: "1.0",
     truncation: null,
     padding: null,
-    added_tokens: pieces.map((content, i) => ({
-      id: bytes.length + i,
-      content,
-      single_word: false,
-      lstrip: false,
-      rstrip: false,
-      normalized: false,
-      special: content === END_OF_TEXT,
-    })),
+    added_tokens: [
+      toToken(END_OF_TEXT, 0),
+      ...words.map((word, i) => toToken(word, 1 + bytes.length + i)),
+    ],
     normalizer: null,
     pre_tokenizer: {
       type: "ByteLevel",
       add_prefix_space: false,
       trim_offsets: true,
-      use_regex: false,
+      use_regex: true,
     },
     post_processor: null,
-    decoder: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
+    decoder: { type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex: true },
     model: {
       type: "BPE",
       dropout: null,
@@ -52,18 +54,20 @@ export function createTokenizerJson(facts: Facts): string {
       fuse_unk: false,
       byte_fallback: false,
       ignore_merges: false,
-      vocab: Object.fromEntries(bytes.map((letter, i) => [letter, i])),
+      vocab: Object.fromEntries([END_OF_TEXT, ...bytes].map((text, id) => [text, id])),
       merges: [],
     },
   });
 }
 
-/** The printable letter that stands for each byte in a byte-level vocabulary, as GPT-2 assigns them. */
-function byteAlphabet(): string[] {
-  const printable = (b: number) => (b >= 33 && b <= 126) || (b >= 161 && b <= 172) || b >= 174;
-  let moved = 0;
-  return Array.from(
-    { length: 256 },
-    (_, b) => String.fromCharCode(printable(b) ? b : 256 + moved++),
-  );
+/**
+ * The characters that stand for bytes 0 … 255 in byte-level BPE (GPT-2's table): printable Latin-1
+ * characters stand for themselves, the others for U+0100 on, in order.
+ */
+function byteCharacters(): string[] {
+  let next = 0x100;
+  return Array.from({ length: 256 }, (_, byte) => {
+    const printable = (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte !== 0xad);
+    return String.fromCharCode(printable ? byte : next++);
+  });
 }

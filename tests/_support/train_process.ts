@@ -119,18 +119,18 @@ export async function readTrace(stateDir: string, run: string): Promise<RunTrace
 export interface Bill {
   readonly lines: number;
   readonly costPico: number;
-  /** Attempts by call key, in the order they were billed. */
-  readonly byKey: ReadonlyMap<string, readonly string[]>;
+  /** Times each request was billed, by its Idempotency-Key. */
+  readonly byKey: ReadonlyMap<string, number>;
 }
 
 export async function readBill(file: string): Promise<Bill> {
   const text = await fs.readFile(file, "utf8");
-  const byKey = new Map<string, string[]>();
+  const byKey = new Map<string, number>();
   let costPico = 0;
   const rows = text.split("\n").filter((line) => line.startsWith("{") && line.endsWith("}"));
   for (const row of rows) {
-    const { attempt, key, cost_pico } = JSON.parse(row);
-    byKey.set(key, [...byKey.get(key) ?? [], attempt]);
+    const { attempt, cost_pico } = JSON.parse(row);
+    byKey.set(attempt, (byKey.get(attempt) ?? 0) + 1);
     costPico += cost_pico;
   }
   return { lines: rows.length, costPico, byKey };

@@ -1,0 +1,214 @@
+import type { GeneratedTurn, GenerateRequest } from "../../core/policy/engine.ts";
+import {
+  type BatchShape,
+  buildPrefillGraph,
+  buildStepGraph,
+  type ModelConfig,
+  sampleToken,
+  type Tokenizer,
+} from "../../core/policy/mod.ts";
+import { uniformAt } from "../../core/random.ts";
+import { KvCache } from "./_kv_cache.ts";
+import { checkTokens, packTokens, powerOfTwoFor, roundUp } from "./_micro_batches.ts";
+import { dataOf, integers, type Runtime, type Values } from "./_runtime.ts";
+
+/** Lengths are rounded up to this, so that few graphs serve all prompts. */
+const LENGTH_STEP = 16;
+/** Tokens read at once from prompts, padding included. */
+const PREFILL_TOKENS = 4096;
+/** Rows sampled together at most, and bytes of their caches. */
+const MOST_ROWS = 256;
+const MOST_CACHE_BYTES = 512 * 1024 * 1024;
+
+/** Samples from weights; keeps no state but compiled graphs and texts of tokens. */
+export interface Sampler {
+  /**
+   * A row's tokens and log-probs depend on the weights, its own prompt and seeds, and the request's
+   * limits; not on the other rows: its graphs are chosen by the length of its prompt alone.
+   */
+  generate(parameters: Values, request: GenerateRequest): Promise<GeneratedTurn[]>;
+}
+
+/** A row that is being written. */
+interface LiveRow {
+  readonly index: number;
+  /** Places of its cache that are filled. */
+  filled: number;
+  logits: Float32Array;
+  readonly tokenIds: number[];
+  readonly logProbs: number[];
+  /** End of the new text, as long as the longest stop string. */
+  tail: string;
+}
+
+export function createSampler(
+  config: ModelConfig,
+  { runtime, tokenizer }: { readonly runtime: Runtime; readonly tokenizer: Tokenizer },
+): Sampler {
+  const texts = new Map<number, string>();
+  const textOf = (token: number) => {
+    const text = texts.get(token) ?? tokenizer.decode([token]);
+    texts.set(token, text);
+    return text;
+  };
+
+  /** Reads the prompts of rows that share one padded length: fills their caches, gives their logits. */
+  const prefill = async (
+    parameters: Values,
+    { prompts, length, cache }: {
+      readonly prompts: readonly (readonly number[])[];
+      readonly length: number;
+      readonly cache: KvCache;
+    },
+  ): Promise<Float32Array[]> => {
+    // rollouts of one problem begin alike: a prompt is read once
+    const rowsOf = new Map<string, number[]>();
+    prompts.forEach((prompt, row) => {
+      const key = prompt.join();
+      rowsOf.set(key, [...rowsOf.get(key) ?? [], row]);
+    });
+    const alike = [...rowsOf.values()];
+    const logits: Float32Array[] = [];
+    const most = Math.max(2, 2 ** Math.floor(Math.log2(PREFILL_TOKENS / length)));
+    for (let from = 0; from < alike.length; from += most) {
+      const batch = alike.slice(from, from + most);
+      const shape = { rows: powerOfTwoFor(batch.length), length };
+      const read = batch.map((rows) => prompts[rows[0]!]!);
+      const last = new Int32Array(shape.rows);
+      read.forEach((prompt, i) => last[i] = i * length + prompt.length - 1);
+      const outputs = await runtime.run(
+        `prefill/${shape.rows}x${shape.length}`,
+        () => buildPrefillGraph(config, shape),
+        { ...parameters, ...packTokens(read, shape), last: integers(last, [shape.rows]) },
+      );
+      batch.forEach((rows, i) => {
+        for (const row of rows) {
+          logits[row] = logitsOf(outputs, i);
+          const count = read[i]!.length;
+          cache.write(outputs, { from: i, places: length, count }, { row, at: 0 });
+        }
+      });
+    }
+    return logits;
+  };
+
+  const logitsOf = (outputs: Values, row: number) =>
+    dataOf(outputs, "logits").subarray(row * config.vocab_size, (row + 1) * config.vocab_size);
+
+  /** Reads every live row's newest token: extends their caches, renews their logits. */
+  const step = async (
+    parameters: Values,
+    { live, cache, length }: {
+      readonly live: readonly LiveRow[];
+      readonly cache: KvCache;
+      readonly length: number;
+    },
+  ): Promise<void> => {
+    const shape: BatchShape = { rows: powerOfTwoFor(live.length), length };
+    const positions = new Int32Array(shape.rows);
+    live.forEach((row, i) => positions[i] = row.filled);
+    const outputs = await runtime.run(
+      `step/${shape.rows}x${shape.length}`,
+      () => buildStepGraph(config, shape),
+      {
+        ...parameters,
+        ...cache.feeds(shape.rows),
+        ...packTokens(live.map((row) => [row.tokenIds.at(-1)!]), { rows: shape.rows, length: 1 }),
+        positions: integers(positions, [shape.rows]),
+      },
+    );
+    live.forEach((row, i) => {
+      cache.write(outputs, { from: i, places: 1, count: 1 }, { row: i, at: row.filled });
+      row.filled++;
+      row.logits = logitsOf(outputs, i);
+    });
+  };
+
+  /** Adds one sampled token to a row; how the row ended, or null while it goes on. */
+  const extend = (row: LiveRow, request: GenerateRequest): GeneratedTurn["finish"] | null => {
+    const { token, logProb } = sampleToken(row.logits, {
+      temperature: request.temperature,
+      uniform: uniformAt(...request.seeds[row.index]!, row.tokenIds.length),
+    });
+    row.tokenIds.push(token);
+    row.logProbs.push(logProb);
+    if (token === tokenizer.endOfText) return "stop";
+    const longest = request.stopStrings.reduce((most, stop) => Math.max(most, stop.length), 0);
+    row.tail = longest === 0 ? "" : (row.tail + textOf(token)).slice(-longest);
+    if (request.stopStrings.some((stop) => row.tail.endsWith(stop))) return "stop";
+    return row.tokenIds.length === request.maxNewTokens ? "length" : null;
+  };
+
+  /** Plays rows of one padded prompt length to their ends. */
+  const play = async (
+    parameters: Values,
+    request: GenerateRequest,
+    { indices, prefix }: { readonly indices: readonly number[]; readonly prefix: number },
+  ): Promise<[number, GeneratedTurn][]> => {
+    const length = prefix + roundUp(request.maxNewTokens, LENGTH_STEP);
+    const cache = new KvCache(config, { rows: powerOfTwoFor(indices.length), length });
+    const prompts = indices.map((index) => request.prompts[index]!);
+    const logits = await prefill(parameters, { prompts, length: prefix, cache });
+    const live = indices.map((index, i): LiveRow => ({
+      index,
+      filled: prompts[i]!.length,
+      logits: logits[i]!,
+      tokenIds: [],
+      logProbs: [],
+      tail: "",
+    }));
+    const done: [number, GeneratedTurn][] = [];
+    while (true) {
+      // backwards: the last row, which has had its token, takes the place of one that ended
+      for (let i = live.length - 1; i >= 0; i--) {
+        const row = live[i]!;
+        const finish = extend(row, request);
+        if (finish === null) continue;
+        done.push([row.index, { tokenIds: row.tokenIds, logProbs: row.logProbs, finish }]);
+        const last = live.pop()!;
+        if (last === row) continue;
+        cache.move(live.length, i);
+        live[i] = last;
+      }
+      if (live.length === 0) return done;
+      await step(parameters, { live, cache, length });
+    }
+  };
+
+  return {
+    generate: async (parameters, request) => {
+      checkRequest(request, config.vocab_size);
+      const groups = new Map<number, number[]>();
+      request.prompts.forEach((prompt, index) => {
+        const prefix = roundUp(prompt.length, LENGTH_STEP);
+        groups.set(prefix, [...groups.get(prefix) ?? [], index]);
+      });
+      const turns: GeneratedTurn[] = [];
+      for (const [prefix, indices] of groups) {
+        const bytes = KvCache.bytesPerRow(config, prefix + request.maxNewTokens);
+        const most = Math.max(2, Math.min(MOST_ROWS, Math.floor(MOST_CACHE_BYTES / bytes)));
+        for (let from = 0; from < indices.length; from += most) {
+          const part = { indices: indices.slice(from, from + most), prefix };
+          for (const [index, turn] of await play(parameters, request, part)) turns[index] = turn;
+        }
+      }
+      return turns;
+    },
+  };
+}
+
+function checkRequest(request: GenerateRequest, vocabulary: number): void {
+  const { prompts, seeds, maxNewTokens } = request;
+  if (!(Number.isInteger(maxNewTokens) && maxNewTokens >= 1)) {
+    throw new RangeError(`Cannot generate: maxNewTokens is ${maxNewTokens}; use 1 or more`);
+  }
+  if (seeds.length !== prompts.length) {
+    throw new RangeError(
+      `Cannot generate: there are ${prompts.length} prompts and ${seeds.length} seeds`,
+    );
+  }
+  prompts.forEach((prompt, i) => {
+    if (prompt.length === 0) throw new RangeError(`Cannot generate: prompt ${i} has no tokens`);
+    checkTokens(prompt, vocabulary, `prompt ${i}`);
+  });
+}
