@@ -9,10 +9,11 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { MockActivityEnvironment } from "@temporalio/testing";
-import { createCandidateActivities } from "../activities/calls.ts";
-import { createPolicyActivities } from "../activities/policy.ts";
+import { createCandidateActivities, type QueriedCalls } from "../activities/calls.ts";
+import { createPolicyActivities, type PlayedTurn } from "../activities/policy.ts";
 import { createRunActivities } from "../activities/runs.ts";
 import { isDue } from "../core/plan/mod.ts";
+import type { ArtifactRef } from "../core/storage/mod.ts";
 import type { ShardInput, ShardResult } from "../core/plan/run.ts";
 import { freePort } from "../adapters/temporal/ports.ts";
 import { readTrace, startTrain } from "../tests/_support/train_process.ts";
@@ -43,7 +44,7 @@ function createLock(): <T>(work: () => Promise<T>) => Promise<T> {
 async function runWithoutTemporal(stateDir: string): Promise<number> {
   const port = await freePort();
   const server = spawn(Deno.execPath(), [
-    ...["run", "-A", fileURLToPath(new URL("../workers/world_server.ts", import.meta.url))],
+    ...["run", "-A", fileURLToPath(new URL("../workers/answerers.ts", import.meta.url))],
     ...["--port", String(port), "--bill", join(stateDir, "world_bill.jsonl")],
   ], { stdio: ["pipe", "ignore", "inherit"] });
   const worldUrl = `http://127.0.0.1:${port}`;
@@ -58,25 +59,30 @@ async function runWithoutTemporal(stateDir: string): Promise<number> {
 
   const startedAt = performance.now();
   const rollOut = async (input: ShardInput): Promise<ShardResult> => {
-    let trajectories: ShardResult["trajectories"] | null = null;
+    let trajectories: ArtifactRef | null = null;
     for (let turn = 0;; turn++) {
-      const given = { ...input, turn, trajectories };
-      const played = input.player.kind === "policy"
+      const given: ShardInput & { turn: number; trajectories: ArtifactRef | null } = {
+        ...input,
+        turn,
+        trajectories,
+      };
+      const played: PlayedTurn = input.player.kind === "policy"
         ? await device(() => call(policy.generateTurns, given))
         : await call(policy.generateTurns, given);
-      trajectories = played.trajectories;
+      const next = played.trajectories;
+      trajectories = next;
       let live = played.live;
       if (played.open > 0) {
-        const queried = await call(calls.queryCandidates, {
+        const queried: QueriedCalls = await call(calls.queryCandidates, {
           ...input,
           turn: turn + 1,
-          trajectories,
+          trajectories: next,
         });
         assert.ok(queried.trajectories !== null, "the candidates are up");
         trajectories = queried.trajectories;
         live = queried.live;
       }
-      if (live === 0) return { trajectories, genMs: 0, callMs: 0 };
+      if (live === 0) return { trajectories: trajectories!, genMs: 0, callMs: 0 };
     }
   };
   const playAll = async (shards: number, input: Omit<ShardInput, "shard">) => {
@@ -136,7 +142,7 @@ async function runOnTemporal(stateDir: string): Promise<number> {
   return (performance.now() - startedAt) / 1000;
 }
 
-const rows = [];
+const rows: { name: string; seconds: number; weights: string }[] = [];
 for (const [name, run] of Object.entries({ runWithoutTemporal, runOnTemporal })) {
   await withStateDir(async (stateDir) => {
     const seconds = await run(stateDir);

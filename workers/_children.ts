@@ -32,7 +32,7 @@ export async function startWorldServer(
   await supervisor.start({
     name: WORLD,
     command: process.execPath,
-    args: main(project, "world_server.ts", ["--port", String(port), "--bill", bill]),
+    args: main(project, "answerers.ts", ["--port", String(port), "--bill", bill]),
     logFile,
   });
   const deadline = performance.now() + READY_MS;

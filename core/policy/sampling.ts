@@ -22,47 +22,35 @@ export function sampleToken(
   let best = 0;
   for (let id = 1; id < logits.length; id++) if (logits[id]! > logits[best]!) best = id;
   const max = logits[best]!;
-  const mass = massBelow(logits, max, 1, Infinity).total;
+  const plain = cumulate(logits, max, 1);
+  const mass = plain.at(-1)!;
   if (!Number.isFinite(mass)) {
     throw new NotFiniteError(
       "Cannot sample a token: a logit is NaN or infinite; go back to an earlier checkpoint",
     );
   }
-  const token = temperature === 0 ? best : invert(logits, { max, temperature, uniform, mass });
+  const token = temperature === 0
+    ? best
+    : invert(temperature === 1 ? plain : cumulate(logits, max, temperature), uniform);
   return { token, logProb: Math.fround(logits[token]! - max - Math.log(mass)) };
 }
 
-function invert(
-  logits: Float32Array,
-  { max, temperature, uniform, mass }: {
-    max: number;
-    temperature: number;
-    uniform: number;
-    mass: number;
-  },
-): number {
-  const total = temperature === 1 ? mass : massBelow(logits, max, temperature, Infinity).total;
-  return massBelow(logits, max, temperature, uniform * total).token;
+/** Running sums of exp((logit − max) / temperature), in order of ids. */
+function cumulate(logits: Float32Array, max: number, temperature: number): Float64Array {
+  const sums = new Float64Array(logits.length);
+  let total = 0;
+  for (let id = 0; id < logits.length; id++) {
+    sums[id] = total += Math.exp((logits[id]! - max) / temperature);
+  }
+  return sums;
 }
 
 /**
- * Adds exp((logit − max) / temperature) in order of ids until the sum passes `limit`; the token that
- * passed it, else the last one with any mass, which rounding at the upper end may ask for.
+ * The first id whose running sum passes the share `uniform` of the whole, or reaches the whole where rounding
+ * asks for all of it: in both cases an id with mass of its own.
  */
-function massBelow(
-  logits: Float32Array,
-  max: number,
-  temperature: number,
-  limit: number,
-): { token: number; total: number } {
-  let total = 0;
-  let token = 0;
-  for (let id = 0; id < logits.length; id++) {
-    const weight = Math.exp((logits[id]! - max) / temperature);
-    if (weight === 0) continue;
-    total += weight;
-    token = id;
-    if (total > limit) break;
-  }
-  return { token, total };
+function invert(sums: Float64Array, uniform: number): number {
+  const total = sums.at(-1)!;
+  const wanted = uniform * total;
+  return sums.findIndex((sum) => sum > wanted || sum === total);
 }

@@ -5,9 +5,9 @@ import { z } from "zod";
 import { WorldConfig } from "../configs/world.ts";
 import { priceOf } from "../core/routing/mod.ts";
 import { canonicalJson } from "../core/storage/mod.ts";
-import { answerQuestion, createFacts, type Facts, usageOf } from "../core/world/mod.ts";
-import { openBill, type WorldBill } from "./_world_bill.ts";
-import { createFaultPanel, Fault } from "./_world_faults.ts";
+import { answerQuestion, buildWorld, countUsage, type World } from "../core/world/mod.ts";
+import { type Bill, openBill } from "./_answerer_bill.ts";
+import { createFaultPanel, Fault } from "./_answerer_faults.ts";
 
 const ChatRequest = z.object({
   model: z.string(),
@@ -16,15 +16,15 @@ const ChatRequest = z.object({
 });
 
 /** A running server of answerers. */
-export interface WorldServer {
+export interface Answerers {
   readonly url: string;
   stop(): Promise<void>;
 }
 
 /** Serves every world registered with it, under `/worlds/{id}/v1`, on loopback. */
-export function startWorldServer(
+export function startAnswerers(
   { port, bill: billFile }: { port: number; bill: string },
-): WorldServer {
+): Answerers {
   const bill = openBill(billFile);
   const worlds = openWorlds(`${billFile}.worlds.json`);
   const faults = createFaultPanel();
@@ -59,8 +59,8 @@ export function startWorldServer(
     return c.json({ id: worlds.add(config.data) });
   });
   app.get("/worlds/:id/v1/models", (c) => {
-    const facts = worlds.get(c.req.param("id"));
-    if (facts === null) return unknownWorld(c);
+    const world = worlds.get(c.req.param("id"));
+    if (world === null) return unknownWorld(c);
     const data = facts.candidates.map(({ name }) => ({
       id: name,
       object: "model",
@@ -69,14 +69,14 @@ export function startWorldServer(
     return c.json({ object: "list", data });
   });
   app.post("/worlds/:id/v1/chat/completions", async (c) => {
-    const facts = worlds.get(c.req.param("id"));
-    if (facts === null) return unknownWorld(c);
+    const world = worlds.get(c.req.param("id"));
+    if (world === null) return unknownWorld(c);
     const body = ChatRequest.safeParse(await c.req.json().catch(() => null));
     if (!body.success) return invalid(c, z.prettifyError(body.error));
     const { model } = body.data;
     const fault = faults.next(model);
     if (fault !== null) return await fail(fault);
-    return complete(facts, bill, body.data, c);
+    return complete(world, bill, body.data, c);
   });
   return {
     url,
@@ -88,18 +88,18 @@ export function startWorldServer(
 }
 
 /** Answers, billed before the answer leaves. */
-function complete(facts: Facts, bill: WorldBill, body: z.infer<typeof ChatRequest>, c: Context) {
-  const candidate = facts.candidates.find(({ name }) => name === body.model);
+function complete(world: World, bill: Bill, body: z.infer<typeof ChatRequest>, c: Context) {
+  const candidate = world.specialists.get(body.model)?.candidate;
   if (candidate === undefined) {
     return c.json({
       error: { message: `no model ${JSON.stringify(body.model)}`, code: "model_not_found" },
     }, 404);
   }
   const question = body.messages.at(-1)!.content;
-  const whole = answerQuestion(facts, candidate.name, question);
+  const whole = answerQuestion(world, candidate.name, question).text;
   const words = whole.split(" ");
   const content = words.slice(0, body.max_tokens ?? words.length).join(" ");
-  const usage = usageOf(question, content);
+  const usage = countUsage(body.messages.map((message) => message.content), content);
   bill.add({
     attempt: c.req.header("idempotency-key") ?? "",
     model: candidate.name,
@@ -176,7 +176,7 @@ function openWorlds(file: string) {
   const configs: Record<string, WorldConfig> = existsSync(file)
     ? JSON.parse(readFileSync(file, "utf8"))
     : {};
-  const facts = new Map<string, Facts>();
+  const built = new Map<string, World>();
   return {
     add: (config: WorldConfig): string => {
       const id = createHash("sha256").update(canonicalJson(config)).digest("hex").slice(0, 16);
@@ -187,11 +187,11 @@ function openWorlds(file: string) {
       }
       return id;
     },
-    get: (id: string): Facts | null => {
+    get: (id: string): World | null => {
       const config = configs[id];
       if (config === undefined) return null;
-      const known = facts.get(id) ?? createFacts(config);
-      facts.set(id, known);
+      const known = built.get(id) ?? buildWorld(config);
+      built.set(id, known);
       return known;
     },
   };

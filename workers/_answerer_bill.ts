@@ -11,7 +11,7 @@ export interface BillLine {
 }
 
 /** The server's own durable record of what it answered. */
-export interface WorldBill {
+export interface Bill {
   /** In the file when it returns: a killed process loses no line. */
   add(line: BillLine): void;
   totals(): { attempts: number; cost_pico: number; repeated: number };
@@ -19,7 +19,7 @@ export interface WorldBill {
 }
 
 /** Opens the bill, or goes on with it; a line torn by a kill is left out of the totals. */
-export function openBill(file: string): WorldBill {
+export function openBill(file: string): Bill {
   const seen = new Set<string>();
   let attempts = 0;
   let cost = 0;
