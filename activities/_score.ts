@@ -44,7 +44,8 @@ export function scoreRollouts(
   const rows: LearnRow[] = trajectories.flatMap((trajectory, i) =>
     scores[i] === null ? [] : [toRow(trajectory, advantages[i]!)]
   );
-  return { rows, metrics: metricsOf(trajectories, scores, advantages, flat / groups.size) };
+  const metrics = metricsOf(trajectories, scores, advantages, flat / groups.size);
+  return { rows, metrics: { ...metrics, "reward/cost_coe": costCoe } };
 }
 
 function toRow(trajectory: Trajectory, advantage: number): LearnRow {

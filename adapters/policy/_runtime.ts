@@ -25,7 +25,7 @@ export function createRuntime({ numThreads }: { readonly numThreads: number }): 
       executionMode: "sequential",
       enableMemPattern: false, // half the memory, no slower
       logSeverityLevel: 3,
-      extra: { session: { set_denormal_as_zero: "1" } }, // Adam's second moments become tiny
+      extra: { session: { set_denormal_as_zero: "1", intra_op: { allow_spinning: "0" } } }, // Adam's second moments become tiny
     });
     sessions.delete(key);
     sessions.set(key, found);

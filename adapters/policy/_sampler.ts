@@ -3,14 +3,16 @@ import {
   type BatchShape,
   buildPrefillGraph,
   buildStepGraph,
+  likeliestToken,
   type ModelConfig,
   sampleToken,
+  type TokenDistribution,
   type Tokenizer,
 } from "../../core/policy/mod.ts";
 import { uniformAt } from "../../core/random.ts";
 import { KvCache } from "./_kv_cache.ts";
 import { checkTokens, packTokens, powerOfTwoFor, roundUp } from "./_micro_batches.ts";
-import { dataOf, integers, type Runtime, type Values } from "./_runtime.ts";
+import { dataOf, floats, integers, type Runtime, type Values } from "./_runtime.ts";
 
 /** Lengths are rounded up to this, so that few graphs serve all prompts. */
 const LENGTH_STEP = 16;
@@ -34,7 +36,7 @@ interface LiveRow {
   readonly index: number;
   /** Places of its cache that are filled. */
   filled: number;
-  logits: Float32Array;
+  next: TokenDistribution;
   readonly tokenIds: number[];
   readonly logProbs: number[];
   /** End of the new text, as long as the longest stop string. */
@@ -52,15 +54,15 @@ export function createSampler(
     return text;
   };
 
-  /** Reads the prompts of rows that share one padded length: fills their caches, gives their logits. */
+  /** Reads the prompts of rows that share one padded length: fills their caches, gives what comes next. */
   const prefill = async (
-    parameters: Values,
+    common: Values,
     { prompts, length, cache }: {
       readonly prompts: readonly (readonly number[])[];
       readonly length: number;
       readonly cache: KvCache;
     },
-  ): Promise<Float32Array[]> => {
+  ): Promise<TokenDistribution[]> => {
     // rollouts of one problem begin alike: a prompt is read once
     const rowsOf = new Map<string, number[]>();
     prompts.forEach((prompt, row) => {
@@ -68,7 +70,7 @@ export function createSampler(
       rowsOf.set(key, [...rowsOf.get(key) ?? [], row]);
     });
     const alike = [...rowsOf.values()];
-    const logits: Float32Array[] = [];
+    const next: TokenDistribution[] = [];
     const most = Math.max(2, 2 ** Math.floor(Math.log2(PREFILL_TOKENS / length)));
     for (let from = 0; from < alike.length; from += most) {
       const batch = alike.slice(from, from + most);
@@ -79,25 +81,28 @@ export function createSampler(
       const outputs = await runtime.run(
         `prefill/${shape.rows}x${shape.length}`,
         () => buildPrefillGraph(config, shape),
-        { ...parameters, ...packTokens(read, shape), last: integers(last, [shape.rows]) },
+        { ...common, ...packTokens(read, shape), last: integers(last, [shape.rows]) },
       );
       batch.forEach((rows, i) => {
         for (const row of rows) {
-          logits[row] = logitsOf(outputs, i);
+          next[row] = nextOf(outputs, i);
           const count = read[i]!.length;
           cache.write(outputs, { from: i, places: length, count }, { row, at: 0 });
         }
       });
     }
-    return logits;
+    return next;
   };
 
-  const logitsOf = (outputs: Values, row: number) =>
-    dataOf(outputs, "logits").subarray(row * config.vocab_size, (row + 1) * config.vocab_size);
+  const nextOf = (outputs: Values, row: number): TokenDistribution => {
+    const rowOf = (name: string) =>
+      dataOf(outputs, name).subarray(row * config.vocab_size, (row + 1) * config.vocab_size);
+    return { logProbs: rowOf("log_probs"), probabilities: rowOf("probabilities") };
+  };
 
-  /** Reads every live row's newest token: extends their caches, renews their logits. */
+  /** Reads every live row's newest token: extends their caches, renews what comes next. */
   const step = async (
-    parameters: Values,
+    common: Values,
     { live, cache, length }: {
       readonly live: readonly LiveRow[];
       readonly cache: KvCache;
@@ -111,7 +116,7 @@ export function createSampler(
       `step/${shape.rows}x${shape.length}`,
       () => buildStepGraph(config, shape),
       {
-        ...parameters,
+        ...common,
         ...cache.feeds(shape.rows),
         ...packTokens(live.map((row) => [row.tokenIds.at(-1)!]), { rows: shape.rows, length: 1 }),
         positions: integers(positions, [shape.rows]),
@@ -120,16 +125,15 @@ export function createSampler(
     live.forEach((row, i) => {
       cache.write(outputs, { from: i, places: 1, count: 1 }, { row: i, at: row.filled });
       row.filled++;
-      row.logits = logitsOf(outputs, i);
+      row.next = nextOf(outputs, i);
     });
   };
 
   /** Adds one sampled token to a row; how the row ended, or null while it goes on. */
   const extend = (row: LiveRow, request: GenerateRequest): GeneratedTurn["finish"] | null => {
-    const { token, logProb } = sampleToken(row.logits, {
-      temperature: request.temperature,
-      uniform: uniformAt(...request.seeds[row.index]!, row.tokenIds.length),
-    });
+    const { token, logProb } = request.temperature === 0
+      ? likeliestToken(row.next.logProbs)
+      : sampleToken(row.next, uniformAt(...request.seeds[row.index]!, row.tokenIds.length));
     row.tokenIds.push(token);
     row.logProbs.push(logProb);
     if (token === tokenizer.endOfText) return "stop";
@@ -141,18 +145,18 @@ export function createSampler(
 
   /** Plays rows of one padded prompt length to their ends. */
   const play = async (
-    parameters: Values,
+    common: Values,
     request: GenerateRequest,
     { indices, prefix }: { readonly indices: readonly number[]; readonly prefix: number },
   ): Promise<[number, GeneratedTurn][]> => {
     const length = prefix + roundUp(request.maxNewTokens, LENGTH_STEP);
     const cache = new KvCache(config, { rows: powerOfTwoFor(indices.length), length });
     const prompts = indices.map((index) => request.prompts[index]!);
-    const logits = await prefill(parameters, { prompts, length: prefix, cache });
+    const next = await prefill(common, { prompts, length: prefix, cache });
     const live = indices.map((index, i): LiveRow => ({
       index,
       filled: prompts[i]!.length,
-      logits: logits[i]!,
+      next: next[i]!,
       tokenIds: [],
       logProbs: [],
       tail: "",
@@ -171,13 +175,14 @@ export function createSampler(
         live[i] = last;
       }
       if (live.length === 0) return done;
-      await step(parameters, { live, cache, length });
+      await step(common, { live, cache, length });
     }
   };
 
   return {
     generate: async (parameters, request) => {
       checkRequest(request, config.vocab_size);
+      const common = { ...parameters, inv_temperature: inverseOf(request.temperature) };
       const groups = new Map<number, number[]>();
       request.prompts.forEach((prompt, index) => {
         const prefix = roundUp(prompt.length, LENGTH_STEP);
@@ -189,7 +194,7 @@ export function createSampler(
         const most = Math.max(2, Math.min(MOST_ROWS, Math.floor(MOST_CACHE_BYTES / bytes)));
         for (let from = 0; from < indices.length; from += most) {
           const part = { indices: indices.slice(from, from + most), prefix };
-          for (const [index, turn] of await play(parameters, request, part)) turns[index] = turn;
+          for (const [index, turn] of await play(common, request, part)) turns[index] = turn;
         }
       }
       return turns;
@@ -197,8 +202,16 @@ export function createSampler(
   };
 }
 
+/** 1 where the temperature is 0: greedy rows read no probabilities. */
+function inverseOf(temperature: number) {
+  return floats(Float32Array.of(temperature === 0 ? 1 : 1 / temperature), [1]);
+}
+
 function checkRequest(request: GenerateRequest, vocabulary: number): void {
-  const { prompts, seeds, maxNewTokens } = request;
+  const { prompts, seeds, maxNewTokens, temperature } = request;
+  if (!(temperature >= 0 && temperature < Infinity)) {
+    throw new RangeError(`Cannot generate: temperature is ${temperature}; use 0 or more`);
+  }
   if (!(Number.isInteger(maxNewTokens) && maxNewTokens >= 1)) {
     throw new RangeError(`Cannot generate: maxNewTokens is ${maxNewTokens}; use 1 or more`);
   }

@@ -14,8 +14,8 @@ const ABSENT = -1e9;
 
 /**
  * Reads right-padded prompts. Inputs: parameters by name, `token_ids` [rows, length], `last` [rows] (index
- * of each row's last token in the flattened batch). Outputs: `logits` [rows, vocabulary] after that token,
- * and by layer `key/{n}`, `value/{n}` [rows, kv heads, length, head_dim], to be cached up to that token.
+ * of each row's last token in the flattened batch), `inv_temperature` [1]. Outputs: `log_probs` and
+ * `probabilities` [rows, vocabulary] of the token after that one, the latter under the temperature, and by layer `key/{n}`, `value/{n}` [rows, kv heads, length, head_dim], to be cached up to that token.
  */
 export function buildPrefillGraph(config: ModelConfig, { rows, length }: BatchShape): Uint8Array {
   const g = new GraphBuilder("prefill");
@@ -35,15 +35,15 @@ export function buildPrefillGraph(config: ModelConfig, { rows, length }: BatchSh
       return within(layer, q, k, v);
     },
   });
-  g.output(buildLogits(g, config, parameters, g.gather(hidden, last)), "logits");
+  outputDistribution(g, buildLogits(g, config, parameters, g.gather(hidden, last)));
   return g.build();
 }
 
 /**
  * Reads one more token of every row, given a cache of `length` places. Inputs: parameters by name,
  * `token_ids` [rows, 1], `positions` [rows] (how many places of the row's cache are filled), `cached_key/{n}`
- * and `cached_value/{n}` [rows, kv heads, length, head_dim]. Outputs: `logits` [rows, vocabulary], and by layer
- * the token's own `key/{n}` and `value/{n}` [rows, kv heads, 1, head_dim], for the caller to cache.
+ * and `cached_value/{n}` [rows, kv heads, length, head_dim], `inv_temperature` [1]. Outputs: `log_probs` and
+ * `probabilities` as of the prefill, and by layer the token's own `key/{n}` and `value/{n}` [rows, kv heads, 1, head_dim], for the caller to cache.
  */
 export function buildStepGraph(config: ModelConfig, { rows, length }: BatchShape): Uint8Array {
   const { num_key_value_heads: groups, head_dim: h } = config;
@@ -72,8 +72,14 @@ export function buildStepGraph(config: ModelConfig, { rows, length }: BatchShape
       });
     },
   });
-  g.output(buildLogits(g, config, parameters, hidden), "logits");
+  outputDistribution(g, buildLogits(g, config, parameters, hidden));
   return g.build();
+}
+
+/** The log-probs are the learner's own arithmetic. */
+function outputDistribution(g: GraphBuilder, logits: Value): void {
+  g.output(g.logSoftmax(logits, 1), "log_probs");
+  g.output(g.softmax(g.mul(logits, g.input("inv_temperature", [1])), 1), "probabilities");
 }
 
 /** Attention of one token to the cache and to itself, without a copy of the cache. */

@@ -15,7 +15,12 @@ export type {
   StateDigest,
 } from "./engine.ts";
 export { initialiseParameters, type ModelConfig, parameterShapes } from "./model.ts";
-export { type SampledToken, sampleToken } from "./sampling.ts";
+export {
+  likeliestToken,
+  type SampledToken,
+  sampleToken,
+  type TokenDistribution,
+} from "./sampling.ts";
 export type { Tokenizer } from "./tokenizer.ts";
 export {
   type BatchShape,

@@ -1,5 +1,4 @@
 import type { WorldConfig } from "../../configs/world.ts";
-import type { Problem } from "../data/problems.ts";
 import { type Environment, MISTAKES, PROTOCOL_PIECES } from "../rollouts/mod.ts";
 import { findCheapestPlan, type Plan, rewardOf } from "./optimum.ts";
 import { generateProblems } from "./questions.ts";
@@ -15,13 +14,13 @@ export function createWorld(config: WorldConfig): Environment {
     dev: generateProblems(world, "dev"),
     test: generateProblems(world, "test"),
   };
-  const scripts = createScripts(world);
   const plans = new Map<string, Plan | null>();
-  const planOf = ({ question }: Problem) => {
+  const planOf = (question: string) => {
     const plan = plans.get(question) ?? findCheapestPlan(world, question);
     plans.set(question, plan);
     return plan;
   };
+  const scripts = createScripts(world, planOf);
   return {
     name: "world",
     candidates: [...world.specialists.values()].map(({ candidate }) => candidate),
@@ -37,6 +36,6 @@ export function createWorld(config: WorldConfig): Environment {
         `Cannot find script "${name}": known are ${[...scripts.keys()].join(", ")}`,
       );
     },
-    optimum: (problem, costCoe) => rewardOf(planOf(problem), costCoe),
+    optimum: (problem, costCoe) => rewardOf(planOf(problem.question), costCoe),
   };
 }

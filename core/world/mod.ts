@@ -7,5 +7,5 @@ export { createWorld } from "./environment.ts";
 export { findCheapestPlan, MAX_CALLS, type Plan, type PlannedCall, rewardOf } from "./optimum.ts";
 export { type Chain, formatChain, parseChain, resolveChain } from "./questions.ts";
 export { answerQuestion, countTokens, countUsage, UNKNOWN, type WorldReply } from "./replies.ts";
-export { decoyOf } from "./scripts.ts";
+export { decompose, decoyOf } from "./scripts.ts";
 export { buildWorld, factOf, type Specialist, type World } from "./world.ts";

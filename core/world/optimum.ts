@@ -1,4 +1,5 @@
-import { answerQuestion, callCostPico, UNKNOWN } from "./replies.ts";
+import { priceOf } from "../routing/candidates.ts";
+import { answerQuestion, countUsage, UNKNOWN } from "./replies.ts";
 import { formatChain, parseChain, resolveChain } from "./questions.ts";
 import type { World } from "./world.ts";
 
@@ -30,7 +31,6 @@ export function findCheapestPlan(world: World, question: string): Plan | null {
   if (chain === null) throw new RangeError(`Cannot plan for "${question}": it is no question`);
   const answer = resolveChain(world, chain);
   const relations = [...new Set(chain.relations)];
-  const models = [...world.specialists.keys()];
   let cheapest: Plan | null = null;
   let paths = new Map<string, Plan>([[chain.entity, { calls: [], costPico: 0 }]]);
   for (let made = 0; made < MAX_CALLS; made++) {
@@ -40,9 +40,9 @@ export function findCheapestPlan(world: World, question: string): Plan | null {
       const asked = relations.map((relation) => formatChain({ relations: [relation], entity }));
       if (made === 0) asked.push(formatChain(chain));
       for (const text of new Set(asked)) {
-        for (const model of models) {
+        for (const [model, { candidate }] of world.specialists) {
           const reply = answerQuestion(world, model, text).text;
-          const costPico = path.costPico + callCostPico(world, model, text);
+          const costPico = path.costPico + priceOf(candidate.price, countUsage([text], reply));
           const known = reply === answer ? cheapest : longer.get(reply);
           if (reply === UNKNOWN || (known && known.costPico <= costPico)) continue;
           const plan = { calls: [...path.calls, { model, question: text }], costPico };

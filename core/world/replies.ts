@@ -1,6 +1,5 @@
 import { hashText, uniformAt } from "../random.ts";
 import type { Usage } from "../routing/client.ts";
-import { priceOf } from "../routing/candidates.ts";
 import { parseChain, resolveChain } from "./questions.ts";
 import type { World } from "./world.ts";
 
@@ -52,10 +51,4 @@ export function countUsage(prompts: readonly string[], reply: string): Usage {
     promptTokens: prompts.reduce((sum, text) => sum + countTokens(text), 0),
     completionTokens: countTokens(reply),
   };
-}
-
-/** What a call that asks just this text costs, in pico-dollars. Throws RangeError on an unknown model. */
-export function callCostPico(world: World, model: string, text: string): number {
-  const reply = answerQuestion(world, model, text).text;
-  return priceOf(world.specialists.get(model)!.candidate.price, countUsage([text], reply));
 }

@@ -1,6 +1,6 @@
 import { hash32, hashText, type Random } from "../random.ts";
 import type { Script } from "../rollouts/scripts.ts";
-import { findCheapestPlan } from "./optimum.ts";
+import type { Plan } from "./optimum.ts";
 import { formatChain, parseChain } from "./questions.ts";
 import { UNKNOWN } from "./replies.ts";
 import type { World } from "./world.ts";
@@ -23,14 +23,17 @@ const write = (text: string) => `<answer>${text}</answer>`;
 /** Who is asked about a relation. */
 type Choice = (relation: string, random: Random) => string;
 
-/** The players results are compared with, and the demonstrator, by name. */
-export function createScripts(world: World): ReadonlyMap<string, Script> {
+/** The players results are compared with, and the demonstrator, by name; the oracle plays the given plans. */
+export function createScripts(
+  world: World,
+  planOf: (question: string) => Plan | null,
+): ReadonlyMap<string, Script> {
   const names = [...world.specialists.keys()];
   return new Map([
     ...names.map((name): [string, Script] => [`fixed:${name}`, decompose(world, () => name)]),
     ["cheapest", decompose(world, () => cheapestOf(world))],
     ["random", decompose(world, (_relation, random) => random.pick(names))],
-    ["oracle", oracle(world)],
+    ["oracle", oracle(planOf)],
     ["demonstrator", demonstrator(world)],
   ]);
 }
@@ -85,9 +88,9 @@ function demonstrator(world: World): Script {
 }
 
 /** Plays the cheapest plan that is right; asks nobody where there is none. */
-function oracle(world: World): Script {
+function oracle(planOf: (question: string) => Plan | null): Script {
   return ({ question }, { calls }) => {
-    const plan = findCheapestPlan(world, question);
+    const plan = planOf(question);
     if (plan === null) return write(UNKNOWN);
     const next = plan.calls[calls.length];
     if (next === undefined) return quote(calls.length);

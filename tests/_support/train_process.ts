@@ -13,6 +13,7 @@ export interface TrainProcess {
   readonly exit: Promise<number | null>;
   /** JSON lines of stdout so far. */
   lines(): Record<string, unknown>[];
+  stdout(): string;
   stderr(): string;
   /** Every living process of the tree, the Temporal server included. */
   tree(): Promise<number[]>;
@@ -48,6 +49,7 @@ export function startTrain(stateDir: string, words: readonly string[]): TrainPro
     child,
     exit,
     lines,
+    stdout: () => out,
     stderr: () => err,
     tree,
     kill: async () => {
