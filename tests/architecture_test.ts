@@ -49,7 +49,7 @@ const TABLE: Record<string, Row> = {
     packages: /^@temporalio\/(workflow|common)$/,
   },
   workers: { values: EVERYTHING, types: EVERYTHING, packages: null },
-  bench: { values: EVERYTHING, types: EVERYTHING, packages: null },
+  bench: { values: [...EVERYTHING, "tests/_support"], types: EVERYTHING, packages: null },
   tests: { values: [...EVERYTHING, "bench"], types: EVERYTHING, packages: null },
 };
 

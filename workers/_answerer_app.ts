@@ -30,13 +30,24 @@ export function startAnswerers(
   const faults = createFaultPanel();
   const app = new Hono();
   let listening = listen(port);
-  const url = `http://127.0.0.1:${listening.addr.port}`;
+  const url = `http://127.0.0.1:${listening.server.addr.port}`;
 
   function listen(at: number) {
-    return Deno.serve({ hostname: "127.0.0.1", port: at, onListen: () => {} }, app.fetch);
+    const close = new AbortController();
+    const server = Deno.serve(
+      { hostname: "127.0.0.1", port: at, onListen: () => {}, signal: close.signal },
+      app.fetch,
+    );
+    return { server, close };
   }
+  /** Cuts every connection, hanging ones too. */
+  const stop = async () => {
+    listening.close.abort();
+    await listening.server.finished;
+  };
   const refuse = async (forMs: number) => {
-    await listening.shutdown(); // lets the answer to the panel's own request out
+    await new Promise((resolve) => setTimeout(resolve, 20)); // the panel's own answer goes out
+    await stop();
     setTimeout(() => listening = listen(Number(new URL(url).port)), forMs);
   };
 
@@ -61,8 +72,8 @@ export function startAnswerers(
   app.get("/worlds/:id/v1/models", (c) => {
     const world = worlds.get(c.req.param("id"));
     if (world === null) return unknownWorld(c);
-    const data = facts.candidates.map(({ name }) => ({
-      id: name,
+    const data = [...world.specialists.keys()].map((id) => ({
+      id,
       object: "model",
       owned_by: "world",
     }));
@@ -81,7 +92,7 @@ export function startAnswerers(
   return {
     url,
     stop: async () => {
-      await listening.shutdown();
+      await stop();
       bill.close();
     },
   };
