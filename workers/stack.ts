@@ -17,7 +17,7 @@ import {
 import { Supervisor } from "../adapters/processes/supervisor.ts";
 import { toolsFolder } from "../adapters/processes/tools_folder.ts";
 import { findTemporalCli } from "../adapters/temporal/cli.ts";
-import { connectClient, externalServer } from "../adapters/temporal/connect.ts";
+import { connectTemporal, externalServer } from "../adapters/temporal/connect.ts";
 import { chooseServerPorts } from "../adapters/temporal/ports.ts";
 import { prepareNamespace } from "../adapters/temporal/prepare.ts";
 import { startTemporalServer } from "../adapters/temporal/server.ts";
@@ -77,11 +77,6 @@ export async function startStack({ stateDir, say }: StackOptions): Promise<Stack
     await stop();
     throw error;
   }
-}
-
-/** A client of the stack's server; end with `connection.close()`. */
-export function connectTemporal({ address, namespace }: Pick<Endpoint, "address" | "namespace">) {
-  return connectClient({ address, namespace });
 }
 
 /**

@@ -17,10 +17,11 @@ import { InvalidConfigError } from "../core/errors.ts";
 import type { RunSummary } from "../core/plan/run.ts";
 import type { RunStatus } from "../workflows/_board.ts";
 import type { trainRouter } from "../workflows/train_router.ts";
+import { connectTemporal } from "../adapters/temporal/connect.ts";
 import { parseTaskOptions, runTask, type TaskOptions } from "./_options.ts";
 import { createRunConfigs, type RunConfigs } from "./_run_configs.ts";
 import { createJsonView, createTerminalView, type MetricsLine, type RunView } from "./_view.ts";
-import { connectTemporal, startStack, stateDirectory } from "./stack.ts";
+import { startStack, stateDirectory } from "./stack.ts";
 
 /** Pause between two looks at the run. */
 const LOOK_MS = 500;
@@ -74,9 +75,10 @@ async function follow(
       const page = `namespaces/${stack.namespace}/workflows/${encodeURIComponent(run)}`;
       view.say(`Temporal UI: ${stack.uiUrl}/${page}`);
     }
-    const { client } = await connectTemporal(stack);
+    const { client, connection } = await connectTemporal(stack);
     const handle = await startRun(client, run, preset, options.overrides);
     const summary = await watch({ handle, client, configs, run, view, stopped: () => interrupted });
+    void connection.close().catch(() => undefined); // a wait for the run's end may still be open
     if (summary === null) {
       const words = ["./holdfast train", preset, ...(run === preset ? [] : [`run=${run}`])];
       view.say(`Stopped; nothing is lost. Go on with: ${words.join(" ")}`);

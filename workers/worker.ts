@@ -13,7 +13,7 @@ import { createCandidateActivities } from "../activities/calls.ts";
 import { namingFailures } from "../activities/failures.ts";
 import { createPolicyActivities } from "../activities/policy.ts";
 import { createRunActivities } from "../activities/runs.ts";
-import { connectWorker } from "../adapters/temporal/connect_worker.ts";
+import { connectTemporal } from "../adapters/temporal/connect.ts";
 import { exitWithParent } from "../adapters/processes/supervisor.ts";
 import { createPorts } from "./_activity_ports.ts";
 
@@ -49,7 +49,7 @@ const ports = createPorts({
   searchAttributes: !values["no-search-attributes"],
 });
 
-const { connection, namespace } = await connectWorker({ address: values.address! });
+const { connection, namespace } = await connectTemporal({ address: values.address! });
 const workflowBundle = await bundleWorkflowCode({
   workflowsPath: fileURLToPath(new URL("../workflows/mod.ts", import.meta.url)),
 });

@@ -2,16 +2,12 @@ import type { LearnRow } from "../../core/policy/engine.ts";
 import type { BatchShape } from "../../core/policy/mod.ts";
 import { floats, integers, type Values } from "./_runtime.ts";
 
-/** Tokens of one micro-batch, padding included: more gains no speed and costs memory. */
-const TOKEN_BUDGET = 4096;
+/** Tokens of one micro-batch, about, padding included: more gains no speed and costs memory. */
+const TOKEN_BUDGET = 2048;
 
-/** Lengths are rounded up to this, so that few graphs serve all batches. */
+/** Lengths and row counts are rounded up to these, so that few graphs serve all batches. */
 const LENGTH_STEP = 8;
-
-/** The smallest power of two that is not below n, and not below 2. */
-export function powerOfTwoFor(n: number): number {
-  return Math.max(2, 2 ** Math.ceil(Math.log2(n)));
-}
+const ROW_STEP = 4;
 
 /** Smallest multiple of `step` that is not below n. */
 export function roundUp(n: number, step: number): number {
@@ -38,7 +34,8 @@ export function microBatchShape(rows: readonly LearnRow[], vocabulary: number): 
   });
   const length = roundUp(longest, LENGTH_STEP);
   const most = Math.max(1, Math.floor(TOKEN_BUDGET / length));
-  return { rows: Math.min(powerOfTwoFor(rows.length), most), length };
+  const batches = Math.ceil(rows.length / most);
+  return { rows: roundUp(Math.ceil(rows.length / batches), ROW_STEP), length };
 }
 
 /** Throws RangeError unless every token is an id of the vocabulary. */

@@ -11,22 +11,25 @@ import {
 } from "../../core/policy/mod.ts";
 import { uniformAt } from "../../core/random.ts";
 import { KvCache } from "./_kv_cache.ts";
-import { checkTokens, packTokens, powerOfTwoFor, roundUp } from "./_micro_batches.ts";
+import { checkTokens, packTokens, roundUp } from "./_micro_batches.ts";
 import { dataOf, floats, integers, type Runtime, type Values } from "./_runtime.ts";
 
-/** Lengths are rounded up to this, so that few graphs serve all prompts. */
-const LENGTH_STEP = 16;
+/** Lengths of prompts and of caches are rounded up to these, so that few graphs serve all rows. */
+const PROMPT_STEP = 16;
+const CACHE_STEP = 32;
 /** Tokens read at once from prompts, padding included. */
-const PREFILL_TOKENS = 4096;
+const PREFILL_TOKENS = 2048;
 /** Rows sampled together at most, and bytes of their caches. */
 const MOST_ROWS = 256;
 const MOST_CACHE_BYTES = 512 * 1024 * 1024;
+/** Batches are padded to this: fewer rows cost as much. */
+const FEWEST_ROWS = 8;
 
 /** Samples from weights; keeps no state but compiled graphs and texts of tokens. */
 export interface Sampler {
   /**
    * A row's tokens and log-probs depend on the weights, its own prompt and seeds, and the request's
-   * limits; not on the other rows: its graphs are chosen by the length of its prompt alone.
+   * limits; not on the other rows: the lengths of its graphs follow from the length of its prompt.
    */
   generate(parameters: Values, request: GenerateRequest): Promise<GeneratedTurn[]>;
 }
@@ -54,42 +57,42 @@ export function createSampler(
     return text;
   };
 
-  /** Reads the prompts of rows that share one padded length: fills their caches, gives what comes next. */
+  /** Reads prompts: fills the caches of their rows, gives what comes next. */
   const prefill = async (
     common: Values,
-    { prompts, length, cache }: {
+    { prompts, cache }: {
       readonly prompts: readonly (readonly number[])[];
-      readonly length: number;
       readonly cache: KvCache;
     },
   ): Promise<TokenDistribution[]> => {
-    // rollouts of one problem begin alike: a prompt is read once
-    const rowsOf = new Map<string, number[]>();
-    prompts.forEach((prompt, row) => {
-      const key = prompt.join();
-      rowsOf.set(key, [...rowsOf.get(key) ?? [], row]);
-    });
-    const alike = [...rowsOf.values()];
     const next: TokenDistribution[] = [];
-    const most = Math.max(2, 2 ** Math.floor(Math.log2(PREFILL_TOKENS / length)));
-    for (let from = 0; from < alike.length; from += most) {
-      const batch = alike.slice(from, from + most);
-      const shape = { rows: powerOfTwoFor(batch.length), length };
-      const read = batch.map((rows) => prompts[rows[0]!]!);
-      const last = new Int32Array(shape.rows);
-      read.forEach((prompt, i) => last[i] = i * length + prompt.length - 1);
-      const outputs = await runtime.run(
-        `prefill/${shape.rows}x${shape.length}`,
-        () => buildPrefillGraph(config, shape),
-        { ...common, ...packTokens(read, shape), last: integers(last, [shape.rows]) },
-      );
-      batch.forEach((rows, i) => {
-        for (const row of rows) {
-          next[row] = nextOf(outputs, i);
-          const count = read[i]!.length;
-          cache.write(outputs, { from: i, places: length, count }, { row, at: 0 });
-        }
-      });
+    const byLength = groupBy(
+      [...prompts.keys()],
+      (row) => roundUp(prompts[row]!.length, PROMPT_STEP),
+    );
+    for (const [length, rowsOfLength] of byLength) {
+      // rollouts of one problem begin alike: a prompt is read once
+      const alike = [...groupBy(rowsOfLength, (row) => prompts[row]!.join()).values()];
+      const most = 2 ** Math.floor(Math.log2(Math.max(FEWEST_ROWS, PREFILL_TOKENS / length)));
+      for (let from = 0; from < alike.length; from += most) {
+        const batch = alike.slice(from, from + most);
+        const shape = { rows: rowsFor(batch.length), length };
+        const read = batch.map((rows) => prompts[rows[0]!]!);
+        const last = new Int32Array(shape.rows);
+        read.forEach((prompt, i) => last[i] = i * length + prompt.length - 1);
+        const outputs = await runtime.run(
+          `prefill/${shape.rows}x${shape.length}`,
+          () => buildPrefillGraph(config, shape),
+          { ...common, ...packTokens(read, shape), last: integers(last, [shape.rows]) },
+        );
+        batch.forEach((rows, i) => {
+          for (const row of rows) {
+            next[row] = nextOf(outputs, i);
+            const count = read[i]!.length;
+            cache.write(outputs, { from: i, places: length, count }, { row, at: 0 });
+          }
+        });
+      }
     }
     return next;
   };
@@ -109,7 +112,7 @@ export function createSampler(
       readonly length: number;
     },
   ): Promise<void> => {
-    const shape: BatchShape = { rows: powerOfTwoFor(live.length), length };
+    const shape: BatchShape = { rows: rowsFor(live.length), length };
     const positions = new Int32Array(shape.rows);
     live.forEach((row, i) => positions[i] = row.filled);
     const outputs = await runtime.run(
@@ -143,16 +146,15 @@ export function createSampler(
     return row.tokenIds.length === request.maxNewTokens ? "length" : null;
   };
 
-  /** Plays rows of one padded prompt length to their ends. */
+  /** Plays rows whose caches have one length to their ends. */
   const play = async (
     common: Values,
     request: GenerateRequest,
-    { indices, prefix }: { readonly indices: readonly number[]; readonly prefix: number },
+    { indices, length }: { readonly indices: readonly number[]; readonly length: number },
   ): Promise<[number, GeneratedTurn][]> => {
-    const length = prefix + roundUp(request.maxNewTokens, LENGTH_STEP);
-    const cache = new KvCache(config, { rows: powerOfTwoFor(indices.length), length });
+    const cache = new KvCache(config, { rows: rowsFor(indices.length), length });
     const prompts = indices.map((index) => request.prompts[index]!);
-    const next = await prefill(common, { prompts, length: prefix, cache });
+    const next = await prefill(common, { prompts, cache });
     const live = indices.map((index, i): LiveRow => ({
       index,
       filled: prompts[i]!.length,
@@ -183,23 +185,38 @@ export function createSampler(
     generate: async (parameters, request) => {
       checkRequest(request, config.vocab_size);
       const common = { ...parameters, inv_temperature: inverseOf(request.temperature) };
-      const groups = new Map<number, number[]>();
-      request.prompts.forEach((prompt, index) => {
-        const prefix = roundUp(prompt.length, LENGTH_STEP);
-        groups.set(prefix, [...groups.get(prefix) ?? [], index]);
-      });
       const turns: GeneratedTurn[] = [];
-      for (const [prefix, indices] of groups) {
-        const bytes = KvCache.bytesPerRow(config, prefix + request.maxNewTokens);
-        const most = Math.max(2, Math.min(MOST_ROWS, Math.floor(MOST_CACHE_BYTES / bytes)));
-        for (let from = 0; from < indices.length; from += most) {
-          const part = { indices: indices.slice(from, from + most), prefix };
+      const byLength = groupBy(
+        [...request.prompts.keys()],
+        (row) => roundUp(request.prompts[row]!.length + request.maxNewTokens, CACHE_STEP),
+      );
+      for (const [length, rows] of byLength) {
+        const fitting = Math.floor(MOST_CACHE_BYTES / KvCache.bytesPerRow(config, length));
+        const most = Math.max(FEWEST_ROWS, Math.min(MOST_ROWS, fitting));
+        for (let from = 0; from < rows.length; from += most) {
+          const part = { indices: rows.slice(from, from + most), length };
           for (const [index, turn] of await play(common, request, part)) turns[index] = turn;
         }
       }
       return turns;
     },
   };
+}
+
+/** Rows a batch is padded to. Two or more: a single row takes another kernel, with other bits. */
+function rowsFor(n: number): number {
+  return Math.max(FEWEST_ROWS, 2 ** Math.ceil(Math.log2(n)));
+}
+
+/** Numbers with one key together, in their order. */
+function groupBy<K>(numbers: readonly number[], keyOf: (n: number) => K): Map<K, number[]> {
+  const groups = new Map<K, number[]>();
+  for (const n of numbers) {
+    const group = groups.get(keyOf(n)) ?? [];
+    if (group.length === 0) groups.set(keyOf(n), group);
+    group.push(n);
+  }
+  return groups;
 }
 
 /** 1 where the temperature is 0: greedy rows read no probabilities. */

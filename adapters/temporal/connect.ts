@@ -4,8 +4,9 @@
  * @module
  */
 
-import { Client, Connection } from "@temporalio/client";
+import { Client } from "@temporalio/client";
 import { loadClientConnectConfig } from "@temporalio/envconfig";
+import { NativeConnection } from "@temporalio/worker";
 
 const DEFAULT_NAMESPACE = "default";
 
@@ -28,10 +29,14 @@ export interface ConnectOptions {
   readonly namespace?: string;
 }
 
-/** For mains that start, watch and ask; end with `connection.close()`. */
-export async function connectClient(options: ConnectOptions = {}) {
+/**
+ * For workers and for mains that start, watch and ask; end with `connection.close()`. The native
+ * connection, for the other one aborts the process (in the HTTP/2 library of Deno) when a server with
+ * open streams says goodbye.
+ */
+export async function connectTemporal(options: ConnectOptions = {}) {
   const { connectionOptions, namespace } = connectionSettings(options);
-  const connection = await Connection.connect(connectionOptions);
+  const connection = await NativeConnection.connect(connectionOptions);
   return { connection, client: new Client({ connection, namespace }), namespace };
 }
 

@@ -1,7 +1,7 @@
 /** What a namespace needs before the first run: a long retention and our search attributes. */
 
 import proto from "@temporalio/proto";
-import { connectClient, type ConnectOptions } from "./connect.ts";
+import { type ConnectOptions, connectTemporal } from "./connect.ts";
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 const { Duration } = proto.google.protobuf;
@@ -29,7 +29,7 @@ export async function prepareNamespace(
   options: ConnectOptions & { readonly retention: boolean },
   log: (message: string) => void,
 ): Promise<boolean> {
-  const { connection, namespace } = await connectClient(options);
+  const { connection, namespace } = await connectTemporal(options);
   try {
     if (options.retention) {
       await connection.workflowService.updateNamespace({

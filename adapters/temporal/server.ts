@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { InvalidConfigError } from "../../core/errors.ts";
 import { logTail, type Supervisor } from "../processes/supervisor.ts";
 import type { TemporalCli } from "./cli.ts";
-import { connectClient } from "./connect.ts";
+import { connectTemporal } from "./connect.ts";
 import { isFree, LOOPBACK, type ServerPorts } from "./ports.ts";
 import { prepareNamespace } from "./prepare.ts";
 
@@ -104,7 +104,7 @@ function startArguments(stateDir: string, { port, uiPort }: ServerPorts): string
 async function answers(address: string, port: number): Promise<boolean> {
   if (await isFree(port)) return false;
   try {
-    const { connection } = await connectClient({ address, namespace: "default" });
+    const { connection } = await connectTemporal({ address, namespace: "default" });
     await connection.close();
     return true;
   } catch {

@@ -5,7 +5,8 @@
  */
 import type { LossSpec } from "../policy/engine.ts";
 import type { LossBuilder } from "../policy/mod.ts";
-import { ppoClip, sft } from "./losses.ts";
+import { ppoClip } from "./ppo_clip.ts";
+import { sft } from "./sft.ts";
 
 export { decodeBatch, encodeBatch, type StepBatch } from "./batch.ts";
 export { groupAdvantages } from "./grpo.ts";

@@ -144,7 +144,9 @@ export class GraphBuilder {
   }
 
   expand(x: Value, shape: readonly number[]): Value {
-    broadcastShapes("Expand", x.shape, shape);
+    if (String(broadcastShapes("Expand", x.shape, shape)) !== String(shape)) {
+      throw new RangeError(`Cannot build Expand: shapes are [${x.shape}] and [${shape}]`);
+    }
     const target = this.constant(shape, [shape.length], "int64");
     return this.#node("Expand", [x, target], shape, {}, x.dtype);
   }
@@ -229,9 +231,8 @@ export class GraphBuilder {
     const at = axes.map((axis) => normalAxis("ReduceSum", axis, x.shape));
     const shape = x.shape.flatMap((n, i) => at.includes(i) ? (keepDims ? [1] : []) : [n]);
     const inputs = [x, this.constant(at, [at.length], "int64")];
-    return this.#node("ReduceSum", inputs, shape, { keepdims: keepDims ? 1 : 0 }, x.dtype, {
-      axes: at,
-    });
+    const attributes = { keepdims: keepDims ? 1 : 0, noop_with_empty_axes: 1 };
+    return this.#node("ReduceSum", inputs, shape, attributes, x.dtype, { axes: at });
   }
   reduceMean(x: Value, axes: readonly number[], keepDims = false): Value {
     const count = axes.reduce(
@@ -287,8 +288,7 @@ export class GraphBuilder {
     notes: Record<string, Attribute> = {},
   ): Value {
     const output = { name: this.#fresh("v"), dtype, shape };
-    const node = { op, inputs, output, attributes: { ...attributes, ...prefixed(notes) } };
-    this.nodes.push(node);
+    this.nodes.push({ op, inputs, output, attributes: { ...attributes, ...prefixed(notes) } });
     return output;
   }
 }

@@ -4,13 +4,17 @@ import type { Node, Op, Value } from "./model_proto.ts";
 /** Gives each input's share of the output's gradient; null where nothing flows. */
 type GradientRule = (g: GraphBuilder, node: Node, dy: Value) => readonly (Value | null)[];
 
-const none: GradientRule = ({}, { inputs }) => inputs.map(() => null);
+const none: GradientRule = (_g, { inputs }) => inputs.map(() => null);
 
 /** Reverse-mode rules, complete by type: a new op does not compile until it has one. */
 const GRADIENTS: Record<Op, GradientRule> = {
   Add: (_g, _node, dy) => [dy, dy],
   Sub: (g, _node, dy) => [dy, g.neg(dy)],
-  Mul: (g, { inputs }, dy) => [g.mul(dy, inputs[1]!), g.mul(dy, inputs[0]!)],
+  // (x²)' = 2x in one product: squares are what norms are made of
+  Mul: (g, { inputs }, dy) =>
+    inputs[0] === inputs[1]
+      ? [g.mul(g.mul(dy, g.scalar(2)), inputs[0]!), null]
+      : [g.mul(dy, inputs[1]!), g.mul(dy, inputs[0]!)],
   // (a/b)' = da/b − y·db/b
   Div: (g, { inputs, output }, dy) => {
     const da = g.div(dy, inputs[1]!);

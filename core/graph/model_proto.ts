@@ -101,10 +101,22 @@ export function encodeModel({ name, inputs, outputs, constants, nodes }: {
         dataType: ELEMENT[value.dtype],
         rawData: raw,
       })),
-      node: [...nodes.map(toProto), ...renames],
+      node: [...reachable(nodes, outputs).map(toProto), ...renames],
     },
   });
   return onnx.ModelProto.encode(model).finish();
+}
+
+/** The nodes some output depends on, in order: the runtime would compute the others too. */
+function reachable(nodes: readonly Node[], outputs: readonly Output[]): Node[] {
+  const wanted = new Set(outputs.map(({ value }) => value.name));
+  const kept: Node[] = [];
+  for (const node of nodes.toReversed()) {
+    if (!wanted.has(node.output.name)) continue;
+    node.inputs.forEach((input) => wanted.add(input.name));
+    kept.push(node);
+  }
+  return kept.reverse();
 }
 
 function toInfo({ name, dtype, shape }: Value) {

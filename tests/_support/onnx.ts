@@ -8,24 +8,35 @@ export interface Fed {
   readonly dtype?: DType;
 }
 
-/** Runs a serialised graph on the real runtime; float outputs by name. */
-export async function runGraph(
-  model: Uint8Array,
-  feeds: Readonly<Record<string, Fed>>,
-): Promise<Record<string, Float32Array>> {
+/** A graph on the real runtime, for several runs; float outputs by name. */
+export async function openGraph(model: Uint8Array) {
   const session = await InferenceSession.create(model, {
     logSeverityLevel: 3,
     intraOpNumThreads: 1,
   });
-  const tensors = Object.entries(feeds).map(([name, { data, shape, dtype }]) => [
-    name,
-    dtype === "int64"
-      ? new Tensor("int64", BigInt64Array.from(Array.from(data, (x) => BigInt(x))), [...shape])
-      : new Tensor("float32", Float32Array.from(data), [...shape]),
-  ]);
-  const outputs = await session.run(Object.fromEntries(tensors));
-  await session.release();
-  return Object.fromEntries(
-    Object.entries(outputs).map(([name, tensor]) => [name, tensor.data as Float32Array]),
-  );
+  return {
+    run: async (feeds: Readonly<Record<string, Fed>>): Promise<Record<string, Float32Array>> => {
+      const tensors = Object.entries(feeds).map(([name, fed]) => [name, toTensor(fed)]);
+      const outputs = await session.run(Object.fromEntries(tensors));
+      return Object.fromEntries(
+        Object.entries(outputs).map(([name, tensor]) => [name, tensor.data as Float32Array]),
+      );
+    },
+    [Symbol.asyncDispose]: () => session.release(),
+  };
+}
+
+/** Runs a serialised graph once. */
+export async function runGraph(
+  model: Uint8Array,
+  feeds: Readonly<Record<string, Fed>>,
+): Promise<Record<string, Float32Array>> {
+  await using graph = await openGraph(model);
+  return await graph.run(feeds);
+}
+
+function toTensor({ data, shape, dtype }: Fed): Tensor {
+  return dtype === "int64"
+    ? new Tensor("int64", BigInt64Array.from(Array.from(data, (x) => BigInt(x))), [...shape])
+    : new Tensor("float32", Float32Array.from(data), [...shape]);
 }

@@ -3,7 +3,7 @@ import { readFile, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { assertEqualRuns, type Outcome, runKilled, withStateDir } from "../_support/campaign.ts";
 import { readBill, readTrace, startTrain } from "../_support/train_process.ts";
-import { connectClient } from "../../adapters/temporal/connect.ts";
+import { connectTemporal } from "../../adapters/temporal/connect.ts";
 import type { RunStatus } from "../../workflows/_board.ts";
 
 const quiet = { sanitizeOps: false, sanitizeResources: false }; // child processes end after the test's own work
@@ -66,7 +66,9 @@ Deno.test(
       const train = startTrain(dir, ["micro"]);
       await train.until(({ kind }) => kind === "train");
       const { temporal } = JSON.parse(await readFile(join(dir, "ports.json"), "utf8"));
-      const { client, connection } = await connectClient({ address: `127.0.0.1:${temporal.port}` });
+      const { client, connection } = await connectTemporal({
+        address: `127.0.0.1:${temporal.port}`,
+      });
       const handle = client.workflow.getHandle("micro");
       await handle.signal("pause");
       await train.until(({ state }) => state === "paused");

@@ -6,7 +6,7 @@ import { claimState } from "../../../adapters/processes/state_lock.ts";
 import { Supervisor } from "../../../adapters/processes/supervisor.ts";
 import { toolsFolder } from "../../../adapters/processes/tools_folder.ts";
 import { findTemporalCli } from "../../../adapters/temporal/cli.ts";
-import { connectClient } from "../../../adapters/temporal/connect.ts";
+import { connectTemporal } from "../../../adapters/temporal/connect.ts";
 import { freePort } from "../../../adapters/temporal/ports.ts";
 import { prepareNamespace } from "../../../adapters/temporal/prepare.ts";
 import { startTemporalServer } from "../../../adapters/temporal/server.ts";
@@ -30,7 +30,7 @@ Deno.test("startTemporalServer() prepares a server that survives kill -9", async
     const ours = { address: server.address, namespace: "default" };
     assert.equal(await prepareNamespace({ ...ours, retention: true }, log), true); // again
 
-    const { client, connection } = await connectClient(ours);
+    const { client, connection } = await connectTemporal(ours);
     const { config } = await connection.workflowService.describeNamespace({ namespace: "default" });
     assert.equal(Number(config?.workflowExecutionRetentionTtl?.seconds), 30 * 24 * 3600);
     const handle = await client.workflow.start("trainRouter", {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { gradients, GraphBuilder, type Op, type Value } from "../../../core/graph/mod.ts";
 import { createRandom } from "../../../core/random.ts";
-import { type Fed, runGraph } from "../../_support/onnx.ts";
+import { type Fed, openGraph, runGraph } from "../../_support/onnx.ts";
 
 /** How one op is put to the test: its inputs and the value it makes of them. */
 interface Case {
@@ -18,7 +18,10 @@ const indices = (g: GraphBuilder, data: number[], shape: number[]) =>
 const CASES: Record<Op, readonly Case[] | null> = {
   Add: [{ shapes: { a: [2, 3], b: [3] }, build: (g, { a, b }) => g.add(a!, b!) }],
   Sub: [{ shapes: { a: [2, 1], b: [2, 3] }, build: (g, { a, b }) => g.sub(a!, b!) }],
-  Mul: [{ shapes: { a: [2, 3], b: [1, 3] }, build: (g, { a, b }) => g.mul(a!, b!) }],
+  Mul: [
+    { shapes: { a: [2, 3], b: [1, 3] }, build: (g, { a, b }) => g.mul(a!, b!) },
+    { shapes: { a: [2, 3] }, build: (g, { a }) => g.mul(a!, a!) },
+  ],
   Div: [{ shapes: { a: [2, 3], b: [3] }, build: (g, { a, b }) => g.div(a!, b!), centre: 3 }],
   Neg: [{ shapes: { a: [4] }, build: (g, { a }) => g.neg(a!) }],
   Exp: [{ shapes: { a: [4] }, build: (g, { a }) => g.exp(a!) }],
@@ -108,13 +111,14 @@ async function checkCase({ shapes, build, centre = 0 }: Case): Promise<void> {
     const size = shape.reduce((a, b) => a * b, 1);
     feeds[name] = { shape, data: Array.from({ length: size }, () => centre + random.normal()) };
   }
-  const exact = await runGraph(model, feeds);
+  await using graph = await openGraph(model);
+  const exact = await graph.run(feeds);
   for (const name of names) {
     const { data } = feeds[name]!;
     for (let i = 0; i < data.length; i++) {
       const lossAt = async (shift: number) => {
         const moved = data.map((x, k) => k === i ? x + shift : x);
-        return (await runGraph(model, { ...feeds, [name]: { ...feeds[name]!, data: moved } }))[
+        return (await graph.run({ ...feeds, [name]: { ...feeds[name]!, data: moved } }))[
           "loss"
         ]![0]!;
       };
@@ -152,5 +156,6 @@ Deno.test("GraphBuilder names op and shapes when they do not fit", () => {
   assert.throws(() => g.matmul(a, b), /Cannot build MatMul: shapes are \[2,3\] and \[4,2\]/);
   assert.throws(() => g.add(a, b), /Cannot build Add: shapes are \[2,3\] and \[4,2\]/);
   assert.throws(() => g.reshape(a, [4]), /Cannot build Reshape/);
+  assert.throws(() => g.expand(a, [1, 3]), /Cannot build Expand: shapes are \[2,3\] and \[1,3\]/);
   assert.throws(() => gradients(g, a, [a]), /it must be a scalar/);
 });

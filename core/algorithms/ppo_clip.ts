@@ -1,22 +1,6 @@
-import type { GraphBuilder, Value } from "../graph/mod.ts";
+import type { Value } from "../graph/mod.ts";
 import type { LossBuilder } from "../policy/mod.ts";
-
-/** The value where the mask is not 0, else 0, even if the value is NaN. */
-export function masked(g: GraphBuilder, x: Value, mask: Value): Value {
-  const zero = g.scalar(0);
-  return g.where(g.greater(mask, zero), x, zero);
-}
-
-/** The sum of a masked value over all tokens. */
-export function maskedSum(g: GraphBuilder, x: Value, mask: Value): Value {
-  return g.reduceSum(g.mul(masked(g, x, mask), mask), [0, 1]);
-}
-
-/** Cross-entropy of the tokens to imitate, averaged over the whole optimizer step. */
-export const sft: LossBuilder = (g, { logProbs, mask, hyper }) => {
-  const total = maskedSum(g, g.neg(logProbs), mask);
-  return { loss: g.mul(total, hyper.invTokens), sums: {} };
-};
+import { masked, maskedSum } from "./_masks.ts";
 
 /** Clamps the log-ratio before exp, as verl does. */
 const LOG_RATIO_BOUND = 20;
