@@ -10,11 +10,7 @@ const none: GradientRule = (_g, { inputs }) => inputs.map(() => null);
 const GRADIENTS: Record<Op, GradientRule> = {
   Add: (_g, _node, dy) => [dy, dy],
   Sub: (g, _node, dy) => [dy, g.neg(dy)],
-  // (x²)' = 2x in one product: squares are what norms are made of
-  Mul: (g, { inputs }, dy) =>
-    inputs[0] === inputs[1]
-      ? [g.mul(g.mul(dy, g.scalar(2)), inputs[0]!), null]
-      : [g.mul(dy, inputs[1]!), g.mul(dy, inputs[0]!)],
+  Mul: (g, { inputs }, dy) => [g.mul(dy, inputs[1]!), g.mul(dy, inputs[0]!)],
   // (a/b)' = da/b − y·db/b
   Div: (g, { inputs, output }, dy) => {
     const da = g.div(dy, inputs[1]!);
