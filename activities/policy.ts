@@ -175,9 +175,12 @@ export function createPolicyActivities(ports: Ports) {
     for (let done = saved?.step ?? 0; done < warm_start.steps;) {
       point(`warm start ${done}/${warm_start.steps}`);
       const until = Math.min(done + WARM_START_CHUNK, warm_start.steps);
-      const batches = [];
-      for (let at = done; at < until; at++) batches.push(warmStartBatch(kit, rows, at));
-      const reports = await engine.learnMany(batches, SUPERVISED);
+      const base = done;
+      const reports = await engine.learnMany(
+        warmStartBatches(kit, rows, done, until),
+        SUPERVISED,
+        (steps) => point(`warm start ${base + steps}/${warm_start.steps}`),
+      );
       loss = reports.at(-1)?.["loss"] ?? loss;
       done = until;
       if (done < warm_start.steps) {
@@ -222,24 +225,50 @@ const SUPERVISED = {
 /** Separates the order of demonstrations from every other use of the run's seed. */
 const DEMONSTRATIONS = hashText("demonstrations");
 
-function warmStartBatch(kit: RunKit, rows: readonly LearnRow[], at: number) {
-  const { warm_start, trainer, actor_rollout_ref } = kit.config;
+/** Demonstrations of like length share a batch within a stretch of this many, so that little is padded. */
+const STRETCH_BATCHES = 8;
+
+/** The rows of each optimizer step of one epoch: a function of the seed. */
+function epochBatches(kit: RunKit, rows: readonly LearnRow[], epoch: number): LearnRow[][] {
+  const { batch_size } = kit.config.warm_start;
+  const random = createRandom(kit.config.trainer.seed, DEMONSTRATIONS, epoch);
+  const order = random.shuffle(rows);
+  const batches: LearnRow[][] = [];
+  for (let from = 0; from < order.length; from += STRETCH_BATCHES * batch_size) {
+    const stretch = order.slice(from, from + STRETCH_BATCHES * batch_size)
+      .sort((a, b) => a.tokenIds.length - b.tokenIds.length);
+    const cut: LearnRow[][] = [];
+    for (let at = 0; at < stretch.length; at += batch_size) {
+      cut.push(stretch.slice(at, at + batch_size));
+    }
+    batches.push(...random.shuffle(cut));
+  }
+  return batches;
+}
+
+/** Optimizer steps [from, until) of the warm start. */
+function warmStartBatches(kit: RunKit, rows: readonly LearnRow[], from: number, until: number) {
+  const { warm_start, actor_rollout_ref } = kit.config;
   const { optim, grad_clip } = actor_rollout_ref.actor;
-  const perEpoch = Math.max(1, Math.floor(rows.length / warm_start.batch_size));
-  const epoch = Math.floor(at / perEpoch);
-  const order = createRandom(trainer.seed, DEMONSTRATIONS, epoch).shuffle(rows);
-  const from = (at % perEpoch) * warm_start.batch_size;
-  return {
-    rows: order.slice(from, from + warm_start.batch_size),
-    optimizer: {
-      lr: cosine(warm_start.lr, at, warm_start.steps),
-      beta1: optim.betas[0],
-      beta2: optim.betas[1],
-      eps: optim.eps,
-      weightDecay: warm_start.weight_decay,
-      gradClip: grad_clip,
-    },
-  };
+  const perEpoch = Math.max(1, Math.ceil(rows.length / warm_start.batch_size));
+  const epochs = new Map<number, LearnRow[][]>();
+  return Array.from({ length: until - from }, (_, i) => {
+    const at = from + i;
+    const epoch = Math.floor(at / perEpoch);
+    const batches = epochs.get(epoch) ?? epochBatches(kit, rows, epoch);
+    epochs.set(epoch, batches);
+    return {
+      rows: batches[at % perEpoch]!,
+      optimizer: {
+        lr: cosine(warm_start.lr, at, warm_start.steps),
+        beta1: optim.betas[0],
+        beta2: optim.betas[1],
+        eps: optim.eps,
+        weightDecay: warm_start.weight_decay,
+        gradClip: grad_clip,
+      },
+    };
+  });
 }
 
 /** Rows to imitate: every trajectory that ended with an answer. */

@@ -11,7 +11,7 @@ import {
   type ModelConfig,
   parameterShapes,
 } from "../../core/policy/mod.ts";
-import { microBatches, microBatchShape, packNumbers, packTokens } from "./_micro_batches.ts";
+import { packNumbers, packTokens, planMicroBatches } from "./_micro_batches.ts";
 import { dataOf, floats, type Runtime, type Values } from "./_runtime.ts";
 import { type Weights, zerosLike } from "./_weights.ts";
 
@@ -39,13 +39,13 @@ export function createLearner(config: ModelConfig, runtime: Runtime): Learner {
 
   /** Gradients of the whole step and its sums over tokens. */
   const differentiate = async (parameters: Values, rows: readonly LearnRow[], loss: LossSpec) => {
-    const shape = microBatchShape(rows, config.vocab_size);
     const tokens = countTokens(rows);
     const numbers = { ...loss, invTokens: tokens === 0 ? 0 : 1 / tokens };
     const common = { ...parameters, loss_numbers: vectorOf(LOSS_INPUTS, numbers) };
     const sums: Record<string, number> = {};
     let gradients = noGradients;
-    for (const batch of microBatches(rows, shape)) {
+    for (const { places, shape } of planMicroBatches(rows, config.vocab_size)) {
+      const batch = places.map((place) => rows[place]!);
       const outputs = await runtime.run(
         `learn/${loss.type}/${shape.rows}x${shape.length}`,
         () => buildLearnGraph(config, shape, LOSSES[loss.type]),
@@ -91,9 +91,9 @@ export function createLearner(config: ModelConfig, runtime: Runtime): Learner {
       };
     },
     logProbs: async (parameters, rows) => {
-      const shape = microBatchShape(rows, config.vocab_size);
       const found: number[][] = [];
-      for (const batch of microBatches(rows, shape)) {
+      for (const { places, shape } of planMicroBatches(rows, config.vocab_size)) {
+        const batch = places.map((place) => rows[place]!);
         const outputs = await runtime.run(
           `log_probs/${shape.rows}x${shape.length}`,
           () => buildLogProbGraph(config, shape),
@@ -102,7 +102,9 @@ export function createLearner(config: ModelConfig, runtime: Runtime): Learner {
         const logProbs = dataOf(outputs, "log_probs");
         batch.forEach(({ responseMask }, row) => {
           const start = row * (shape.length - 1) - 1;
-          found.push(responseMask.map((on, t) => on > 0 && t > 0 ? logProbs[start + t]! : 0));
+          found[places[row]!] = responseMask.map((on, t) =>
+            on > 0 && t > 0 ? logProbs[start + t]! : 0
+          );
         });
       }
       return found;

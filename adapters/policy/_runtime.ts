@@ -25,7 +25,8 @@ export function createRuntime({ numThreads }: { readonly numThreads: number }): 
       executionMode: "sequential",
       enableMemPattern: false, // half the memory, no slower
       logSeverityLevel: 3,
-      extra: { session: { set_denormal_as_zero: "1", intra_op: { allow_spinning: "0" } } }, // Adam's second moments become tiny
+      // Adam's second moments become tiny; threads that spin starve other processes, and each other
+      extra: { session: { set_denormal_as_zero: "1", intra_op: { allow_spinning: "0" } } },
     });
     sessions.delete(key);
     sessions.set(key, found);
