@@ -96,7 +96,7 @@ export function openLedgerFile(path: string): LedgerFile {
       }
     };
     try {
-      db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+      switchToWal(db);
       transaction(() => prepareSchema(db, path));
     } catch (error) {
       db.close();
@@ -109,6 +109,21 @@ export function openLedgerFile(path: string): LedgerFile {
       close: () => db.close(),
     };
   });
+}
+
+/** A new file is switched while nobody else reads it, and SQLite does not wait for that by itself. */
+function switchToWal(db: DatabaseSync): void {
+  const deadline = performance.now() + BUSY_MS;
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  while (true) {
+    try {
+      return db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+    } catch (error) {
+      const busy = /is locked/.test((error as Error).message);
+      if (!busy || performance.now() > deadline) throw error;
+      Atomics.wait(pause, 0, 0, 5);
+    }
+  }
 }
 
 function prepareSchema(db: DatabaseSync, path: string): void {
