@@ -1,3 +1,4 @@
+import { decodeBatch } from "../core/algorithms/mod.ts";
 import { DamagedArtifactError } from "../core/errors.ts";
 import { stepId } from "../core/plan/ids.ts";
 import { isDue } from "../core/plan/mod.ts";
@@ -39,6 +40,44 @@ export async function recordedDigest(
   throw new DamagedArtifactError(
     `Cannot load the policy of run "${run}" at step ${step}: its log has no such step; choose a committed one`,
   );
+}
+
+/** What the run's log holds of the warm start. */
+export interface WarmStarted {
+  readonly digest: StateDigest;
+  /** Cross-entropy of its last optimizer step; null without one. */
+  readonly loss: number | null;
+}
+
+/**
+ * Writes the metrics line of a committed step, unless it is there: also for a step whose worker was killed
+ * between its commit and its line. `timing` is known to the worker that did the step alone.
+ */
+export async function logStep(
+  ports: Ports,
+  run: string,
+  step: number,
+  timing: Readonly<Record<string, number>> = {},
+): Promise<void> {
+  if (step === 0) {
+    const warm = await ports.journal.read<WarmStarted>(run, policyKey(0));
+    return await ports.runs.appendMetrics(run, {
+      kind: "warm_start",
+      "training/global_step": 0,
+      ...(warm!.loss !== null && { "train/loss": warm!.loss }),
+      "actor/weights_sha256": warm!.digest.weights,
+    });
+  }
+  const committed = await ports.journal.read<CommittedUpdate>(run, policyKey(step));
+  const { metrics } = decodeBatch(await ports.artifacts.get(committed!.batch));
+  await ports.runs.appendMetrics(run, {
+    kind: "train",
+    "training/global_step": step,
+    ...metrics,
+    ...committed!.metrics,
+    "actor/weights_sha256": committed!.digest.weights,
+    ...timing,
+  });
 }
 
 /** The last step in the run's log, 0 after the warm start, null before it. */

@@ -54,7 +54,7 @@ function toRow(trajectory: Trajectory, advantage: number): LearnRow {
     tokenIds: trajectory.tokenIds,
     responseMask: mask,
     arrays: {
-      advantages: mask.map((m) => m * advantage),
+      advantages: mask.map((m) => m > 0 ? m * advantage : 0),
       old_log_probs: trajectory.arrays["rollout_log_probs"]!,
     },
   };

@@ -7,7 +7,14 @@ import type { ShardInput, StepReport } from "../core/plan/run.ts";
 import type { ArtifactRef } from "../core/storage/artifacts.ts";
 import type { LearnRow, PolicyEngine, StateDigest } from "../core/policy/engine.ts";
 import { learnBatch } from "./_learn.ts";
-import { bestJudged, type CommittedUpdate, policyKey, toSpendReport } from "./_log.ts";
+import {
+  bestJudged,
+  type CommittedUpdate,
+  logStep,
+  policyKey,
+  toSpendReport,
+  type WarmStarted,
+} from "./_log.ts";
 import { playTurn, shardKey, startShard } from "./_shard.ts";
 import { createPolicyHolder } from "./policy_holder.ts";
 import type { Ports, RunKit } from "./ports.ts";
@@ -68,7 +75,7 @@ export function createPolicyActivities(ports: Ports) {
       { run, shards }: { run: string; shards: readonly ArtifactRef[] },
     ): Promise<{ weightsSha256: string }> {
       using pulse = startPulse("warm start");
-      const record = await ports.journal.once(
+      const record = await ports.journal.once<WarmStarted>(
         run,
         policyKey(0),
         { shards: shards.map((shard) => shard.sha256) },
@@ -82,15 +89,11 @@ export function createPolicyActivities(ports: Ports) {
           holder.lost();
           const loss = await imitate(kit, engine, rows, pulse.point);
           const digest = await finishWarmStart(kit, engine);
-          await ports.runs.appendMetrics(run, {
-            kind: "warm_start",
-            "training/global_step": 0,
-            "train/loss": loss,
-          });
           holder.moved(kit, 0);
-          return { digest };
+          return { digest, loss };
         },
       );
+      await logStep(ports, run, 0);
       return { weightsSha256: record.digest.weights };
     },
 
@@ -137,12 +140,7 @@ export function createPolicyActivities(ports: Ports) {
         },
       );
       const spend = toSpendReport(ports.ledger.spend(run));
-      await ports.runs.appendMetrics(run, {
-        kind: "train",
-        "training/global_step": step,
-        ...stored.metrics,
-        ...committed.metrics,
-        "actor/weights_sha256": committed.digest.weights,
+      await logStep(ports, run, step, {
         "timing_s/gen": timing.gen,
         "timing_s/calls": timing.calls,
         "timing_s/reward": timing.reward,
@@ -166,12 +164,12 @@ export function createPolicyActivities(ports: Ports) {
     engine: PolicyEngine,
     rows: readonly LearnRow[],
     point: (at: string) => void,
-  ): Promise<number> {
+  ): Promise<number | null> {
     const { warm_start, trainer } = kit.config;
     const saved = await ports.checkpoints.newest(kit.run, "warm_start", warm_start.steps);
     if (saved === null) await engine.initialise(trainer.seed);
     else await engine.load(saved.state);
-    let loss = NaN;
+    let loss: number | null = null;
     for (let done = saved?.step ?? 0; done < warm_start.steps;) {
       point(`warm start ${done}/${warm_start.steps}`);
       const until = Math.min(done + WARM_START_CHUNK, warm_start.steps);
@@ -225,40 +223,21 @@ const SUPERVISED = {
 /** Separates the order of demonstrations from every other use of the run's seed. */
 const DEMONSTRATIONS = hashText("demonstrations");
 
-/** Demonstrations of like length share a batch within a stretch of this many, so that little is padded. */
-const STRETCH_BATCHES = 8;
-
-/** The rows of each optimizer step of one epoch: a function of the seed. */
-function epochBatches(kit: RunKit, rows: readonly LearnRow[], epoch: number): LearnRow[][] {
-  const { batch_size } = kit.config.warm_start;
-  const random = createRandom(kit.config.trainer.seed, DEMONSTRATIONS, epoch);
-  const order = random.shuffle(rows);
-  const batches: LearnRow[][] = [];
-  for (let from = 0; from < order.length; from += STRETCH_BATCHES * batch_size) {
-    const stretch = order.slice(from, from + STRETCH_BATCHES * batch_size)
-      .sort((a, b) => a.tokenIds.length - b.tokenIds.length);
-    const cut: LearnRow[][] = [];
-    for (let at = 0; at < stretch.length; at += batch_size) {
-      cut.push(stretch.slice(at, at + batch_size));
-    }
-    batches.push(...random.shuffle(cut));
-  }
-  return batches;
-}
-
 /** Optimizer steps [from, until) of the warm start. */
 function warmStartBatches(kit: RunKit, rows: readonly LearnRow[], from: number, until: number) {
-  const { warm_start, actor_rollout_ref } = kit.config;
+  const { warm_start, trainer, actor_rollout_ref } = kit.config;
   const { optim, grad_clip } = actor_rollout_ref.actor;
-  const perEpoch = Math.max(1, Math.ceil(rows.length / warm_start.batch_size));
-  const epochs = new Map<number, LearnRow[][]>();
+  const perEpoch = Math.max(1, Math.floor(rows.length / warm_start.batch_size));
+  const epochs = new Map<number, LearnRow[]>();
   return Array.from({ length: until - from }, (_, i) => {
     const at = from + i;
     const epoch = Math.floor(at / perEpoch);
-    const batches = epochs.get(epoch) ?? epochBatches(kit, rows, epoch);
-    epochs.set(epoch, batches);
+    const order = epochs.get(epoch) ??
+      createRandom(trainer.seed, DEMONSTRATIONS, epoch).shuffle(rows);
+    epochs.set(epoch, order);
+    const first = (at % perEpoch) * warm_start.batch_size;
     return {
-      rows: batches[at % perEpoch]!,
+      rows: order.slice(first, first + warm_start.batch_size),
       optimizer: {
         lr: cosine(warm_start.lr, at, warm_start.steps),
         beta1: optim.betas[0],

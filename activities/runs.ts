@@ -5,7 +5,7 @@ import { decodeTrajectories, type Trajectory } from "../core/rollouts/mod.ts";
 import type { ArtifactRef } from "../core/storage/artifacts.ts";
 import { type RecordedEvaluation, summarise } from "./_conclude.ts";
 import { judge } from "./_judge.ts";
-import { bestJudged, committedStep, costCoeAt, evaluationKey, stepKey } from "./_log.ts";
+import { bestJudged, committedStep, costCoeAt, evaluationKey, logStep, stepKey } from "./_log.ts";
 import { scoreRollouts } from "./_score.ts";
 import { shardSize, slotsOf } from "./_shard.ts";
 import type { Ports, RunKit } from "./ports.ts";
@@ -34,6 +34,7 @@ export function createRunActivities(ports: Ports) {
       await ports.runs.begin(run, preset, overrides);
       const kit = await ports.runs.kit(run);
       const committed = await committedStep(ports, run);
+      if (committed !== null) await logStep(ports, run, committed);
       const { trainer } = kit.config;
       return {
         run,

@@ -12,8 +12,6 @@ export type FailureKind =
   | "content_filter" // a priced refusal the policy sees
   | "bad_request" // the provider refuses this request: the rollout is dropped and counted
   | "bad_key" // parks the run until an operator acts
-  | "out_of_budget" // parks the run until the budget is raised
-  | "withdrawn" // the operator removed the candidate
   | "invalid_config" // fails at once with the remedy
   | "damaged_artifact" // stored bytes do not match their digest
   | "not_finite" // a NaN or an infinity in the learner
@@ -55,13 +53,6 @@ export class CandidateError extends EngineError {
 export class InvalidConfigError extends EngineError {
   override readonly name = "InvalidConfigError";
   override readonly kind = "invalid_config";
-  override readonly retryable = false;
-}
-
-/** The next call would pass a hard limit of the budget. */
-export class OutOfBudgetError extends EngineError {
-  override readonly name = "OutOfBudgetError";
-  override readonly kind = "out_of_budget";
   override readonly retryable = false;
 }
 

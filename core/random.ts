@@ -48,6 +48,7 @@ export interface Random {
   shuffle<T>(items: readonly T[]): T[];
 }
 
+/** The stream of these counters; two streams of equal counters are equal. */
 export function createRandom(...counters: readonly number[]): Random {
   const base = hash32(...counters);
   let count = 0;

@@ -61,6 +61,12 @@ export async function runTask(main: () => Promise<void>): Promise<never> {
     await main();
     process.exit(0);
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EPIPE") { // `train | head`: nobody reads on
+      process.stderr.write(
+        "holdfast: nobody reads stdout any more, so this ends; nothing is lost\n",
+      );
+      process.exit(141); // as by SIGPIPE
+    }
     if (!(error instanceof EngineError)) throw error;
     process.stderr.write(`holdfast: ${error.message}\n`);
     process.exit(1);

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import * as os from "node:os";
 import process from "node:process";
 import { join } from "node:path";
@@ -37,7 +38,14 @@ export function createRunConfigs(stateDir: string): RunConfigs {
     folder.path(run); // a bad name is the first thing to hear of
     const wanted = resolveConfig({ preset: await loadPreset(preset), overrides });
     const stored = await folder.readConfig(run);
-    if (stored === null) return { config: wanted, adopted: [] };
+    if (stored === null) {
+      if (!existsSync(folder.path(run, "log"))) return { config: wanted, adopted: [] };
+      throw new InvalidConfigError(
+        `Cannot go on with run "${run}": ${
+          folder.path(run, "config.json")
+        } is missing, its log is there; restore the file, or delete the run (./holdfast runs delete ${run}) and begin it again`,
+      );
+    }
     const begun = stored.config as RunConfig;
     if (stored.preset !== preset) {
       throw new InvalidConfigError(

@@ -159,9 +159,10 @@ export function renderSummary(summary: RunSummary): string {
   ].join("\n");
 }
 
-/** The last step in a run's `metrics.jsonl`; 0 when there is none. */
+/** The last step in a run's `metrics.jsonl`; 0 when there is none. A torn last line does not count. */
 export async function lastStep(metricsFile: string): Promise<number> {
   const text = await readFile(metricsFile, "utf8").catch(() => "");
-  const last = text.trimEnd().split("\n").at(-1) ?? "";
-  return last === "" ? 0 : Number(JSON.parse(last)["training/global_step"] ?? 0);
+  const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n").filter((line) => line !== "");
+  // evaluations of earlier steps follow the last step
+  return Math.max(0, ...lines.map((line) => Number(JSON.parse(line)["training/global_step"] ?? 0)));
 }

@@ -19,6 +19,11 @@ await runTask(async () => {
   const print = (text: string) => void process.stdout.write(text + "\n");
   if (args.length === 0) return print(await list(configs, json));
   const [verb, name] = args.length === 1 ? ["show", args[0]!] : [args[0]!, args[1]!];
+  if (args.length > 2 || (args.length === 1 && name === "delete")) {
+    throw new InvalidConfigError(
+      `Cannot read "runs ${args.join(" ")}": say runs, runs NAME or runs delete NAME`,
+    );
+  }
   const known = await configs.folder.list();
   if (!known.includes(name)) {
     throw new InvalidConfigError(

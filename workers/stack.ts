@@ -79,26 +79,39 @@ export async function startStack({ stateDir, say }: StackOptions): Promise<Stack
   }
 }
 
+/** How long a run that is deleted may take until its activities have ended. */
+const CANCEL_MS = 60_000;
+
 /**
- * Terminates the run's workflow, so that it is not taken up again; does nothing when there is none.
- * Starts the server for it where none runs.
+ * Ends the run's workflow, so that it is not taken up again; does nothing when there is none. Where
+ * another process works on it, its activities have ended then. Starts the server where none runs.
  */
 export async function stopRun(stateDir: string, run: string): Promise<void> {
   const say = () => {};
   const state = await claimState(stateDir, { log: say });
-  if (!state.owned) return await terminate(state.endpoint, run);
+  if (!state.owned) return await end(state.endpoint, run, { atWork: true });
   const { supervisor, stop } = supervise(state, say);
   try {
-    await terminate(await startServer(supervisor, { stateDir, say }), run);
+    await end(await startServer(supervisor, { stateDir, say }), run, { atWork: false });
   } finally {
     await stop();
   }
 }
 
-async function terminate(server: Pick<Endpoint, "address" | "namespace">, run: string) {
+async function end(
+  server: Pick<Endpoint, "address" | "namespace">,
+  run: string,
+  { atWork }: { atWork: boolean },
+) {
   const { client, connection } = await connectTemporal(server);
   try {
-    await client.workflow.getHandle(run).terminate("the run is deleted");
+    const handle = client.workflow.getHandle(run);
+    if (atWork) { // a cancelled workflow waits for its activities: none writes after the deletion
+      await handle.cancel();
+      const late = new Promise<void>((resolve) => setTimeout(resolve, CANCEL_MS));
+      await Promise.race([handle.result().then(() => {}, () => {}), late]);
+    }
+    await handle.terminate("the run is deleted");
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error; // not found: already ended, too
   } finally {

@@ -12,7 +12,7 @@ import {
   type WorkflowHandle,
   WorkflowIdConflictPolicy,
 } from "@temporalio/client";
-import { ApplicationFailure } from "@temporalio/common";
+import { ApplicationFailure, CancelledFailure, TerminatedFailure } from "@temporalio/common";
 import { InvalidConfigError } from "../core/errors.ts";
 import type { RunSummary } from "../core/plan/run.ts";
 import type { RunStatus } from "../workflows/_board.ts";
@@ -164,7 +164,24 @@ function toEngineError(error: unknown): unknown {
   if (error instanceof WorkflowFailedError && cause instanceof ApplicationFailure) {
     return new InvalidConfigError(cause.message, { cause: error });
   }
-  return error;
+  if (cause instanceof ApplicationFailure) return error;
+  const ended = endedBy(error);
+  if (ended === null) return error;
+  return new InvalidConfigError(
+    `The run's workflow was ${ended} by somebody else; nothing is lost. The same command goes on from there`,
+    { cause: error },
+  );
+}
+
+/** How somebody has ended a workflow from outside; null when nobody did. */
+function endedBy(error: unknown): "terminated" | "cancelled" | null {
+  let at: unknown = error;
+  while (at instanceof Error) {
+    if (at instanceof TerminatedFailure) return "terminated";
+    if (at instanceof CancelledFailure) return "cancelled";
+    at = at.cause;
+  }
+  return null;
 }
 
 /** New lines of a JSON-lines file since the last look; a line without its end waits for the next. */

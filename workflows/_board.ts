@@ -61,6 +61,7 @@ export function createBoard(run: string): Board {
     },
     enter: (next) => {
       doing = next;
+      waits.clear(); // no shard lives between two doings: what is left is of one that was terminated
       board.show();
     },
     record: (report) => {

@@ -2,16 +2,18 @@ import {
   type ChildWorkflowHandle,
   ParentClosePolicy,
   setHandler,
+  type SignalDefinition,
   startChild,
   type Workflow,
 } from "@temporalio/workflow";
 import { ApplicationFailure, WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
 import { shardId } from "../core/plan/ids.ts";
 import type { ShardInput, ShardResult } from "../core/plan/run.ts";
-import { pause, resume } from "./_signals.ts";
+import { pause, resume, stop } from "./_signals.ts";
+import { together } from "./_stop.ts";
 import { rollOut } from "./roll_out.ts";
 
-/** Children of a workflow that hear its `pause` and `resume`. */
+/** Children of a workflow that hear its `pause`, `resume` and `stop`. */
 export interface Family {
   readonly paused: boolean;
   /** Runs every shard of a piece of work to its end, in parallel, results in shard order. */
@@ -29,18 +31,22 @@ export interface Family {
   ): Promise<O>;
 }
 
-/** Takes over this workflow's `pause` and `resume` signals and passes them on to its children. */
+/** Takes over this workflow's `pause`, `resume` and `stop` signals and passes them on to its children. */
 export function createFamily(
-  options: { paused?: boolean; onChange?: (paused: boolean) => void } = {},
+  options: { paused?: boolean; onChange?: (paused: boolean) => void; onStop?: () => void } = {},
 ): Family {
   const children = new Set<ChildWorkflowHandle<Workflow>>();
   let paused = options.paused ?? false;
+  let stopping = false;
+  const tell = (child: ChildWorkflowHandle<Workflow>, signal: SignalDefinition) =>
+    child.signal<[]>(signal.name).catch(() => undefined); // it has just ended
+  const toAll = async (signal: SignalDefinition) => {
+    await Promise.all([...children].map((child) => tell(child, signal)));
+  };
   const pass = async (signal: typeof pause | typeof resume, now: boolean) => {
     paused = now;
     options.onChange?.(now);
-    await Promise.all(
-      [...children].map((child) => child.signal<[]>(signal.name).catch(() => undefined)), // it has just ended
-    );
+    await toAll(signal);
   };
   setHandler(pause, () => pass(pause, true), {
     description: "Stop between turns; nothing is lost and nothing is spent until resume.",
@@ -48,8 +54,17 @@ export function createFamily(
   setHandler(resume, () => pass(resume, false), {
     description: "Go on after pause; also wakes a run parked for its budget or a key.",
   });
+  setHandler(stop, async () => {
+    stopping = true;
+    options.onStop?.();
+    await toAll(stop);
+  }, {
+    description: "End after the present step, at once where it is paused or waits; " +
+      "the same start command goes on from there.",
+  });
 
   const run: Family["run"] = async (workflow, workflowId, input, summary) => {
+    const told = { paused, stopping };
     const child = await startChild(workflow, {
       workflowId,
       args: [input],
@@ -63,6 +78,8 @@ export function createFamily(
       );
     });
     children.add(child);
+    if (paused !== told.paused) await tell(child, paused ? pause : resume); // said while it was starting
+    if (stopping !== told.stopping) await tell(child, stop);
     try {
       return await child.result();
     } finally {
@@ -75,7 +92,7 @@ export function createFamily(
     },
     run,
     playShards: (parentId, shards, input) =>
-      Promise.all(
+      together(
         Array.from({ length: shards }, (_, shard) =>
           run(
             rollOut,

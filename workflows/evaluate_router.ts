@@ -1,6 +1,7 @@
 import { workflowInfo } from "@temporalio/workflow";
 import type { EvaluationReport, Player } from "../core/plan/run.ts";
 import { light } from "./_activities.ts";
+import { flag, oneOf, readInput, stepNumber, text } from "./_input.ts";
 import { createFamily } from "./_shards.ts";
 
 export interface EvaluateRouterInput {
@@ -14,7 +15,14 @@ export interface EvaluateRouterInput {
 }
 
 /** Judges one checkpoint (or one scripted baseline) on held-out questions, greedily. */
-export async function evaluateRouter(input: EvaluateRouterInput): Promise<EvaluationReport> {
+export async function evaluateRouter(given: EvaluateRouterInput): Promise<EvaluationReport> {
+  const input = readInput<EvaluateRouterInput>("evaluateRouter", given, {
+    run: text,
+    step: stepNumber,
+    split: oneOf("dev", "test"),
+    script: text,
+    paused: flag,
+  }, ["run"]);
   const family = createFamily({ paused: input.paused ?? false });
   const split = input.split ?? "dev";
   const plan = await light.planEvaluation({

@@ -10,7 +10,8 @@ import {
 import { stepId } from "../core/plan/ids.ts";
 import type { ShardInput, ShardResult, Wait } from "../core/plan/run.ts";
 import { callsOn, device, scripted } from "./_activities.ts";
-import { noteWait, pause, resume } from "./_signals.ts";
+import { noteWait, pause, resume, stop } from "./_signals.ts";
+import { stopped } from "./_stop.ts";
 
 export const shardStatus = defineQuery<{ turn: number; wait: Wait | null; paused: boolean }>(
   "status",
@@ -27,6 +28,7 @@ const KEY_PROBE = "5 minutes";
  */
 export async function rollOut(input: ShardInput & { paused?: boolean }): Promise<ShardResult> {
   let paused = input.paused ?? false;
+  let stopping = false;
   let resumes = 0;
   let turn = 0;
   const held: { wait: Wait | null } = { wait: null };
@@ -37,6 +39,9 @@ export async function rollOut(input: ShardInput & { paused?: boolean }): Promise
     paused = false;
     resumes++;
   }, { description: "Go on; also wakes a parked shard." });
+  setHandler(stop, () => void (stopping = true), {
+    description: "End where it is paused or waits; otherwise play to the end.",
+  });
   setHandler(shardStatus, () => ({ turn, wait: held.wait, paused }), {
     description: "The turn this shard is at and what it waits for.",
   });
@@ -51,6 +56,12 @@ export async function rollOut(input: ShardInput & { paused?: boolean }): Promise
       .catch(() => undefined); // the root may have been stopped: nobody to tell
   };
 
+  /** Waits until it may go on, at most for `probe`; a stop ends the shard here. */
+  const hold = async (free: () => boolean, probe?: typeof KEY_PROBE | undefined) => {
+    const over = () => stopping || free();
+    await (probe === undefined ? condition(over) : condition(over, probe));
+    if (stopping && !free()) throw stopped();
+  };
   const player = input.player.kind === "policy" ? device : scripted;
   const calls = callsOn(input.llmQueue);
   const place = `${stepId(input.run, input.step)} · ${input.phase} · shard ${input.shard}`;
@@ -59,7 +70,7 @@ export async function rollOut(input: ShardInput & { paused?: boolean }): Promise
   let callMs = 0;
   let waited = 0;
   while (true) {
-    if (paused) await condition(() => !paused);
+    if (paused) await hold(() => !paused);
     const played = await player.generateTurns.executeWithOptions(
       { summary: `${place} · turn ${turn + 1}` },
       [{ ...input, turn, trajectories }],
@@ -69,7 +80,7 @@ export async function rollOut(input: ShardInput & { paused?: boolean }): Promise
     trajectories = played.trajectories;
     let live = played.live;
     while (played.open > 0) {
-      if (paused) await condition(() => !paused);
+      if (paused) await hold(() => !paused);
       const seen = resumes;
       const queried = await calls.queryCandidates.executeWithOptions(
         { summary: `${place} · ${played.open} calls` },
@@ -90,9 +101,10 @@ export async function rollOut(input: ShardInput & { paused?: boolean }): Promise
       }
       if (!parked) {
         const longer = Math.min(retryAfterMs * 1.5 ** waited++, LONGEST_WAIT_MS);
-        await sleep(Math.max(retryAfterMs, longer), { summary: reason });
-      } else if (kind === "bad_key") await condition(() => resumes > seen, KEY_PROBE);
-      else await condition(() => resumes > seen);
+        const slept = sleep(Math.max(retryAfterMs, longer), { summary: reason });
+        await Promise.race([slept, condition(() => stopping)]);
+        if (stopping) throw stopped();
+      } else await hold(() => resumes > seen, kind === "bad_key" ? KEY_PROBE : undefined);
     }
     if (live === 0) break;
   }

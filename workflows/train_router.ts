@@ -12,7 +12,8 @@ import { stepId } from "../core/plan/ids.ts";
 import { light } from "./_activities.ts";
 import { createBoard, type RunStatus } from "./_board.ts";
 import { createFamily } from "./_shards.ts";
-import { stop } from "./_signals.ts";
+import { flag, readInput, settings, text } from "./_input.ts";
+import { isStopped, together } from "./_stop.ts";
 import { evaluateRouter } from "./evaluate_router.ts";
 import { trainIteration } from "./train_iteration.ts";
 import { warmStart } from "./warm_start.ts";
@@ -33,7 +34,13 @@ export const setCoefficient = defineUpdate<
 >("setCoefficient");
 
 /** One run: warm start, then one child workflow a step, evaluations on the way and at the end. */
-export async function trainRouter(input: TrainRouterInput = {}): Promise<RunStatus> {
+export async function trainRouter(given: TrainRouterInput = {}): Promise<RunStatus> {
+  const input = readInput<TrainRouterInput>("trainRouter", given, {
+    preset: text,
+    run: text,
+    overrides: settings,
+    paused: flag,
+  });
   const run = input.run ?? workflowInfo().workflowId;
   const board = createBoard(run);
   board.paused = input.paused ?? false;
@@ -46,9 +53,9 @@ export async function trainRouter(input: TrainRouterInput = {}): Promise<RunStat
       board.paused = paused;
       board.show();
     },
-  });
-  setHandler(stop, () => void (stopping = true), {
-    description: "End after the present step; the same start command goes on from there.",
+    onStop: () => {
+      stopping = true;
+    },
   });
   setHandler(setCoefficient, async ({ value }) => {
     await condition(() => begun);
@@ -85,51 +92,61 @@ export async function trainRouter(input: TrainRouterInput = {}): Promise<RunStat
     board.enter("complete");
     return board.status();
   }
-  if (plan.committedStep === null) {
-    board.enter("warm start");
-    const args = { run, llmQueue, paused: family.paused };
-    await family.run(warmStart, `${run}/warm-start`, args, "demonstrations, then imitation");
-  }
-  while (true) {
-    const { step } = board;
-    if (step === 0 ? plan.valBeforeTrain : isDue(step, plan.testFreq, totalSteps)) {
-      board.enter("evaluating");
-      await evaluate(step, "dev");
+  const train = async () => {
+    if (plan.committedStep === null) {
+      board.enter("warm start");
+      const args = { run, llmQueue, paused: family.paused };
+      await family.run(warmStart, `${run}/warm-start`, args, "demonstrations, then imitation");
     }
-    if (step >= totalSteps) break;
-    await condition(() => !family.paused || stopping);
-    if (stopping) {
-      board.enter("stopped");
-      return board.status();
+    while (true) {
+      const { step } = board;
+      if (step === 0 ? plan.valBeforeTrain : isDue(step, plan.testFreq, totalSteps)) {
+        board.enter("evaluating");
+        await evaluate(step, "dev");
+      }
+      if (step >= totalSteps) break;
+      await condition(() => !family.paused || stopping);
+      if (stopping) return "stopped" as const;
+      if (workflowInfo().continueAsNewSuggested && allHandlersFinished()) {
+        await continueAsNew<typeof trainRouter>({
+          ...input,
+          run,
+          overrides: [], // the run has taken them up; newer ones may have followed
+          paused: family.paused,
+        });
+      }
+      board.enter("training");
+      iterating = true;
+      board.record(
+        await family.run(
+          trainIteration,
+          stepId(run, step + 1),
+          { run, step: step + 1, llmQueue, paused: family.paused },
+          `step ${step + 1} of ${totalSteps}`,
+        ),
+      );
+      iterating = false;
     }
-    if (workflowInfo().continueAsNewSuggested && allHandlersFinished()) {
-      await continueAsNew<typeof trainRouter>({ ...input, run, paused: family.paused });
-    }
-    board.enter("training");
-    iterating = true;
-    board.record(
-      await family.run(
-        trainIteration,
-        stepId(run, step + 1),
-        { run, step: step + 1, llmQueue, paused: family.paused },
-        `step ${step + 1} of ${totalSteps}`,
-      ),
-    );
-    iterating = false;
-  }
 
-  board.enter("evaluating");
-  const best = await light.chooseBest({ run });
-  await Promise.all(plan.baselines.map((script) => evaluate(best.step, "test", script)));
-  if (best.step !== 0) await evaluate(0, "test");
-  await evaluate(best.step, "test");
-  await light.concludeRun({ run });
-  await condition(allHandlersFinished);
-  board.enter("complete");
+    board.enter("evaluating");
+    const best = await light.chooseBest({ run });
+    await together(plan.baselines.map((script) => evaluate(best.step, "test", script)));
+    if (best.step !== 0) await evaluate(0, "test");
+    await evaluate(best.step, "test");
+    await light.concludeRun({ run });
+    await condition(allHandlersFinished);
+    return "complete" as const;
+  };
+  const ended = await train().catch((error: unknown) => {
+    if (isStopped(error)) return "stopped" as const;
+    throw error;
+  });
+  board.enter(ended);
   return board.status();
 }
 
-function checkCoefficient({ value }: { value: number }): void {
+function checkCoefficient(change: { value: number } | null): void {
+  const value = change?.value;
   if (typeof value === "number" && Number.isFinite(value) && value >= 0) return;
   throw new RangeError(
     `Cannot set the coefficient: value is ${

@@ -1,14 +1,16 @@
 import { LOSSES } from "../../core/algorithms/mod.ts";
 import { NotFiniteError } from "../../core/errors.ts";
 import { OPTIMIZER_INPUTS } from "../../core/graph/mod.ts";
-import type { LearnRow, LossSpec, OptimizerStep } from "../../core/policy/engine.ts";
 import {
   type BatchShape,
   buildLearnGraph,
   buildLogProbGraph,
   buildUpdateGraph,
+  type LearnRow,
   LOSS_INPUTS,
+  type LossSpec,
   type ModelConfig,
+  type OptimizerStep,
   parameterShapes,
 } from "../../core/policy/mod.ts";
 import { packNumbers, packTokens, planMicroBatches } from "./_micro_batches.ts";
@@ -33,6 +35,7 @@ export interface Learner {
   logProbs(parameters: Values, rows: readonly LearnRow[]): Promise<number[][]>;
 }
 
+/** A learner of one model's shape. */
 export function createLearner(config: ModelConfig, runtime: Runtime): Learner {
   const shapes = parameterShapes(config);
   const noGradients = zerosLike(shapes, "grad/");

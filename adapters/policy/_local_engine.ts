@@ -1,6 +1,9 @@
 import { InvalidConfigError } from "../../core/errors.ts";
-import type { PolicyEngine } from "../../core/policy/engine.ts";
-import { initialiseParameters, type ModelConfig } from "../../core/policy/mod.ts";
+import {
+  initialiseParameters,
+  type ModelConfig,
+  type PolicyEngine,
+} from "../../core/policy/mod.ts";
 import { createLearner } from "./_learner.ts";
 import { createRuntime } from "./_runtime.ts";
 import { createSampler } from "./_sampler.ts";

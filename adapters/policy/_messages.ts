@@ -18,6 +18,7 @@ export type EngineCall =
     };
   }[keyof EngineMethods];
 
+/** A call with the number its answers carry. */
 export type Request = EngineCall & { readonly id: number };
 
 /** Progress may come before the end of a call; the end comes once. */
@@ -38,6 +39,7 @@ export interface SentError {
 /** Kinds of error a caller tells apart. */
 const ERRORS = [NotFiniteError, InvalidConfigError, DamagedArtifactError, RangeError] as const;
 
+/** The error for another thread; one that is not ours says that the policy broke. */
 export function sendError(error: unknown): SentError {
   if (!(error instanceof Error)) return { name: "Error", message: String(error) };
   const known = error instanceof EngineError || error instanceof RangeError;

@@ -1,5 +1,4 @@
-import type { LearnRow } from "../../core/policy/engine.ts";
-import type { BatchShape } from "../../core/policy/mod.ts";
+import type { BatchShape, LearnRow } from "../../core/policy/mod.ts";
 import { floats, integers, type Values } from "./_runtime.ts";
 
 /** Tokens of one micro-batch, about, padding included: more gains no speed and costs memory. */

@@ -42,10 +42,12 @@ export function createRuntime({ numThreads }: { readonly numThreads: number }): 
   };
 }
 
+/** fp32 numbers as a value, which shares them. */
 export function floats(data: Float32Array, shape: readonly number[]): OnnxTensor {
   return new OnnxTensor("float32", data, [...shape]);
 }
 
+/** The numbers of an fp32 value, shared with it. */
 export function dataOf(values: Values, name: string): Float32Array {
   return values[name]!.data as Float32Array;
 }

@@ -1,8 +1,9 @@
-import type { GeneratedTurn, GenerateRequest } from "../../core/policy/engine.ts";
 import {
   type BatchShape,
   buildPrefillGraph,
   buildStepGraph,
+  type GeneratedTurn,
+  type GenerateRequest,
   likeliestToken,
   type ModelConfig,
   sampleToken,
@@ -46,6 +47,7 @@ interface LiveRow {
   tail: string;
 }
 
+/** A sampler of one model's shape. */
 export function createSampler(
   config: ModelConfig,
   { runtime, tokenizer }: { readonly runtime: Runtime; readonly tokenizer: Tokenizer },

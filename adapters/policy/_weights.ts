@@ -1,6 +1,10 @@
 import { InvalidConfigError } from "../../core/errors.ts";
-import type { LearnerState, StateDigest } from "../../core/policy/engine.ts";
-import { type ModelConfig, parameterShapes } from "../../core/policy/mod.ts";
+import {
+  type LearnerState,
+  type ModelConfig,
+  parameterShapes,
+  type StateDigest,
+} from "../../core/policy/mod.ts";
 import { type Tensor, tensorsDigest } from "../../core/storage/mod.ts";
 import { dataOf, floats, type Values } from "./_runtime.ts";
 

@@ -1,4 +1,4 @@
-import type { PolicyEngine } from "../../core/policy/engine.ts";
+import type { PolicyEngine } from "../../core/policy/mod.ts";
 import type { EngineOptions } from "./_local_engine.ts";
 import { type EngineCall, receiveError, type Response } from "./_messages.ts";
 

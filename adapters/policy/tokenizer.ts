@@ -1,6 +1,6 @@
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import { InvalidConfigError } from "../../core/errors.ts";
-import type { Tokenizer } from "../../core/policy/tokenizer.ts";
+import type { Tokenizer } from "../../core/policy/mod.ts";
 
 /**
  * The tokenizer of a `tokenizer.json`. Encoding adds no special tokens of its own; decoding keeps every

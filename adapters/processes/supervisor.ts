@@ -172,7 +172,11 @@ export class Supervisor {
       child.owned = { name: spec.name, pid, group: guard.pid, identity };
     }
     const all = [...this.#children.values()];
-    this.#options.onChange?.(all.flatMap(({ owned }) => owned ? [owned] : []));
+    try {
+      this.#options.onChange?.(all.flatMap(({ owned }) => owned ? [owned] : []));
+    } catch (error) { // a full disk: the children matter more than the note of them
+      this.#options.log(`cannot note what runs: ${(error as Error).message}`);
+    }
   }
 
   #restartLater(child: Child, reason: string, livedMs: number): void {
@@ -181,7 +185,11 @@ export class Supervisor {
     this.#options.log(
       `${name} ended (${reason}): starting it again in ${child.delayMs} ms; see ${logFile}`,
     );
-    child.timer = setTimeout(() => void this.#spawn(child), child.delayMs);
+    child.timer = setTimeout(() => {
+      this.#spawn(child).catch((error: Error) => { // its log cannot be opened
+        if (!child.stopping) this.#restartLater(child, error.message, 0);
+      });
+    }, child.delayMs);
     child.delayMs = Math.min(LONGEST_DELAY_MS, child.delayMs * 2);
   }
 }

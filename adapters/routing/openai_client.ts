@@ -1,8 +1,13 @@
 import ky from "ky";
 import { z } from "zod";
 import { CandidateError } from "../../core/errors.ts";
-import type { CandidateClient, CandidateReply } from "../../core/routing/client.ts";
-import { classifyResponse, requestBody, UnansweredError } from "../../core/routing/mod.ts";
+import {
+  type CandidateClient,
+  type CandidateReply,
+  classifyResponse,
+  requestBody,
+  UnansweredError,
+} from "../../core/routing/mod.ts";
 
 /** An answer longer than this is not read on, in bytes. */
 const LONGEST_BODY = 4 * 1024 * 1024;

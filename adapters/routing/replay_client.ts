@@ -1,6 +1,6 @@
 import { CandidateError } from "../../core/errors.ts";
 import type { RecordedPool } from "../../core/recorded/mod.ts";
-import type { CandidateClient } from "../../core/routing/client.ts";
+import type { CandidateClient } from "../../core/routing/mod.ts";
 
 /**
  * Answers from recordings, in process and at once: the request's last message must be a recorded question

@@ -1,3 +1,4 @@
+import type { Dirent } from "node:fs";
 import * as fs from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -44,6 +45,29 @@ export async function writeDurably(path: string, bytes: Uint8Array): Promise<voi
   } catch (error) {
     throw explainWrite(path, error);
   }
+}
+
+/** Adds bytes to the end of a file that is there; on disk when it returns, or torn by a crash. */
+export async function appendDurably(path: string, bytes: Uint8Array): Promise<void> {
+  try {
+    const file = await fs.open(path, "a");
+    try {
+      await file.appendFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw explainWrite(path, error);
+  }
+}
+
+/** Names in a folder, of files and folders; none when there is no folder. */
+export async function listIfThere(folder: string): Promise<Dirent[]> {
+  return await fs.readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
+    throw error;
+  });
 }
 
 /** The bytes of a file; null when there is none. */

@@ -73,6 +73,7 @@ export interface LedgerFile {
   close(): void;
 }
 
+/** Opens the file, or makes it, in WAL mode with every commit synced. */
 export function openLedgerFile(path: string): LedgerFile {
   const guard = <T>(work: () => T): T => {
     try {

@@ -7,9 +7,11 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
  */
 export interface Owner {
   readonly id: string;
+  /** Ends the ownership; what the owner left open may be taken for lost from now on. */
   release(): void;
 }
 
+/** A new owner, alive until it is released or the process ends. */
 export function claimOwner(ledgerPath: string): Owner {
   mkdirSync(`${ledgerPath}-owners`, { recursive: true });
   const id = crypto.randomUUID();

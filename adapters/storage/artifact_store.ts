@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { DamagedArtifactError } from "../../core/errors.ts";
-import type { ArtifactRef, ArtifactStore } from "../../core/storage/artifacts.ts";
+import { type ArtifactRef, type ArtifactStore, sha256Hex } from "../../core/storage/mod.ts";
 import { readIfThere, writeDurably } from "./_files.ts";
 
 /**
@@ -13,10 +12,10 @@ export function createArtifactStore(dir: string): ArtifactStore {
 
   return {
     async put(bytes) {
-      const sha256 = sha256Of(bytes);
+      const sha256 = sha256Hex(bytes);
       const path = pathOf(sha256);
       const stored = await readIfThere(path);
-      if (stored === null || sha256Of(stored) !== sha256) await writeDurably(path, bytes);
+      if (stored === null || sha256Hex(stored) !== sha256) await writeDurably(path, bytes);
       return { uri: `sha256:${sha256}`, sha256, bytes: bytes.length };
     },
 
@@ -29,7 +28,7 @@ export function createArtifactStore(dir: string): ArtifactStore {
           `Cannot read artifact ${ref.sha256}: ${path} is missing; restore the folder from a copy`,
         );
       }
-      if (bytes.length !== ref.bytes || sha256Of(bytes) !== ref.sha256) {
+      if (bytes.length !== ref.bytes || sha256Hex(bytes) !== ref.sha256) {
         throw new DamagedArtifactError(
           `Cannot read artifact ${ref.sha256}: ${path} holds ${bytes.length} bytes that do not match ` +
             `its name (${ref.bytes} were stored); restore the file from a copy`,
@@ -38,10 +37,6 @@ export function createArtifactStore(dir: string): ArtifactStore {
       return bytes;
     },
   };
-}
-
-function sha256Of(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }
 
 function checkRef(ref: ArtifactRef): void {

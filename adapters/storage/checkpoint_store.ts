@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
+import { z } from "zod";
 import { DamagedArtifactError } from "../../core/errors.ts";
 import type {
   CheckpointKind,
@@ -8,8 +8,13 @@ import type {
   LearnerState,
   ModelFiles,
 } from "../../core/policy/mod.ts";
-import { decodeSafetensors, encodeSafetensors, type Tensor } from "../../core/storage/mod.ts";
-import { writeDurably } from "./_files.ts";
+import {
+  decodeSafetensors,
+  encodeSafetensors,
+  sha256Hex,
+  type Tensor,
+} from "../../core/storage/mod.ts";
+import { listIfThere, readIfThere, writeDurably } from "./_files.ts";
 
 /** Which file of a checkpoint holds which group of the learner's state. */
 const FILES = {
@@ -18,6 +23,9 @@ const FILES = {
   "reference/model.safetensors": ["reference"],
 } as const;
 const MANIFEST = "manifest.json";
+/** By file name. */
+const Manifest = z.record(z.string(), z.strictObject({ sha256: z.string(), bytes: z.int() }));
+type Manifest = z.infer<typeof Manifest>;
 const LATEST = "latest_checkpointed_iteration.txt";
 const FOLDER = /^global_step_(\d+)$/;
 
@@ -29,8 +37,8 @@ export function createCheckpointStore(
   path: (run: string, ...parts: readonly string[]) => string,
 ): CheckpointStore {
   const stepsOf = async (run: string, kind: CheckpointKind): Promise<number[]> => {
-    const names = await fs.readdir(path(run, kind)).catch(() => []);
-    const steps = names.flatMap((name) => FOLDER.exec(name)?.[1] ?? []).map(Number);
+    const entries = await listIfThere(path(run, kind));
+    const steps = entries.flatMap(({ name }) => FOLDER.exec(name)?.[1] ?? []).map(Number);
     return steps.sort((a, b) => b - a);
   };
 
@@ -38,10 +46,10 @@ export function createCheckpointStore(
     save: async (run, kind, step, state, files) => {
       const folder = path(run, kind, `global_step_${step}`);
       await fs.rm(folder, { recursive: true, force: true }); // a torn one, or the same bytes again
-      const manifest: Record<string, { sha256: string; bytes: number }> = {};
+      const manifest: Manifest = {};
       for (const [name, bytes] of [...weightFiles(state), ...textFiles(files)]) {
         await writeDurably(join(folder, name), bytes);
-        manifest[name] = { sha256: sha256(bytes), bytes: bytes.length };
+        manifest[name] = { sha256: sha256Hex(bytes), bytes: bytes.length };
       }
       await writeDurably(join(folder, MANIFEST), encode(JSON.stringify(manifest, null, 2)));
       await writeDurably(path(run, kind, LATEST), encode(String(step)));
@@ -71,15 +79,15 @@ export function createCheckpointStore(
 /** A checkpoint's state; throws DamagedArtifactError unless every file is as the manifest says. */
 async function read(folder: string): Promise<Map<string, Tensor>> {
   const load = async (name: string) => {
-    const bytes = await fs.readFile(join(folder, name)).catch(() => null);
+    const bytes = await readIfThere(join(folder, name));
     if (bytes !== null) return bytes;
     throw new DamagedArtifactError(`Cannot read checkpoint ${folder}: ${name} is missing`);
   };
-  const manifest = parseManifest(folder, (await load(MANIFEST)).toString("utf8"));
+  const manifest = parseManifest(folder, new TextDecoder().decode(await load(MANIFEST)));
   const state = new Map<string, Tensor>();
   for (const [name, { sha256: wanted }] of Object.entries(manifest)) {
     const bytes = await load(name);
-    if (sha256(bytes) !== wanted) {
+    if (sha256Hex(bytes) !== wanted) {
       throw new DamagedArtifactError(`Cannot read checkpoint ${folder}: ${name} is damaged`);
     }
     const groups = FILES[name as keyof typeof FILES];
@@ -90,9 +98,9 @@ async function read(folder: string): Promise<Map<string, Tensor>> {
   return state;
 }
 
-function parseManifest(folder: string, text: string): Record<string, { sha256: string }> {
+function parseManifest(folder: string, text: string): Manifest {
   try {
-    return JSON.parse(text);
+    return Manifest.parse(JSON.parse(text));
   } catch (cause) {
     const message = `Cannot read checkpoint ${folder}: ${MANIFEST} is torn`;
     throw new DamagedArtifactError(message, { cause });
@@ -117,4 +125,3 @@ function textFiles(files: ModelFiles): [string, Uint8Array][] {
 }
 
 const encode = (text: string) => new TextEncoder().encode(text);
-const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");

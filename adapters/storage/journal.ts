@@ -1,9 +1,7 @@
-import { createHash } from "node:crypto";
 import * as fs from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import type { Journal } from "../../core/storage/artifacts.ts";
-import { canonicalJson } from "../../core/storage/canonical_json.ts";
+import { canonicalJson, type Journal, sha256Hex } from "../../core/storage/mod.ts";
 import { makeFolder, readIfThere, syncFolder, writeDurably } from "./_files.ts";
 
 const JournalRecord = z.object({
@@ -31,7 +29,7 @@ export function createJournal(runsDir: string): Journal {
   const once = async <T>(run: string, key: string, input: unknown, work: () => Promise<T>) => {
     const log = join(runsDir, checked(run), "log");
     const text = canonicalJson(input ?? null);
-    const wanted = digest(text);
+    const wanted = sha256Hex(text);
     const known = await readRecord(join(log, `${key}.json`), key);
     if (known?.input_sha256 === wanted) return known.result as T;
     const earlier = await locked(log, () => takeUp(log, key, wanted));
@@ -42,7 +40,7 @@ export function createJournal(runsDir: string): Journal {
       key,
       input_sha256: wanted,
       input: JSON.parse(text),
-      result_sha256: digest(result),
+      result_sha256: sha256Hex(result),
       result: JSON.parse(result),
       at: new Date().toISOString(),
     };
@@ -121,16 +119,12 @@ async function readRecord(path: string, key: string): Promise<JournalRecord | nu
 function parseRecord(text: string): JournalRecord | null {
   try {
     const record = JournalRecord.parse(JSON.parse(text));
-    const whole = digest(canonicalJson(record.input)) === record.input_sha256 &&
-      digest(canonicalJson(record.result)) === record.result_sha256;
+    const whole = sha256Hex(canonicalJson(record.input)) === record.input_sha256 &&
+      sha256Hex(canonicalJson(record.result)) === record.result_sha256;
     return whole ? record : null;
   } catch {
     return null;
   }
-}
-
-function digest(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }
 
 /** Runs `change` while no other attempt, of this process or another, changes the log. */

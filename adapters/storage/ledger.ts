@@ -8,7 +8,7 @@ import type {
   OpenAttempt,
   Spend,
   SpendLine,
-} from "../../core/storage/ledger.ts";
+} from "../../core/storage/mod.ts";
 import { openLedgerFile, SCHEMA_VERSION } from "./_ledger_file.ts";
 import { claimOwner, ownerDied } from "./_ledger_owner.ts";
 

@@ -1,6 +1,7 @@
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { InvalidConfigError } from "../../core/errors.ts";
+import { appendDurably, listIfThere, readIfThere, writeDurably } from "./_files.ts";
 
 const RUN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -14,7 +15,9 @@ export interface StoredConfig {
 
 /** The files of `runs/{run}/` that people read. Writes are atomic; appends are once per key. */
 export interface RunFolder {
+  /** A place in the run's folder; throws InvalidConfigError on a name no run can have. */
   readonly path: (run: string, ...parts: readonly string[]) => string;
+  /** Null for a run that has not begun. */
   readConfig(run: string): Promise<StoredConfig | null>;
   writeConfig(run: string, config: StoredConfig): Promise<void>;
   /** A small JSON file of the run; null when absent. */
@@ -22,33 +25,22 @@ export interface RunFolder {
   writeJson(run: string, name: string, value: unknown): Promise<void>;
   /** Appends a line to `metrics.jsonl` unless one with the same `kind` and step is there. */
   appendMetrics(run: string, line: Readonly<Record<string, number | string>>): Promise<void>;
+  /** Names of the runs that have a folder, sorted. */
   list(): Promise<string[]>;
+  /** Deletes the folder, if there is one. */
   remove(run: string): Promise<void>;
 }
 
+/** The folders of all runs, below one. */
 export function createRunFolder(runsDir: string): RunFolder {
   const path = (run: string, ...parts: readonly string[]) => {
     checkRunName(run);
     return join(runsDir, run, ...parts);
   };
 
-  const readText = (file: string) =>
-    fs.readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return null;
-      throw error;
-    });
-
-  const writeText = async (file: string, text: string) => {
-    await fs.mkdir(join(file, ".."), { recursive: true });
-    const temporary = `${file}.${process.pid}.tmp`;
-    const handle = await fs.open(temporary, "w");
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await fs.rename(temporary, file);
+  const readText = async (file: string) => {
+    const bytes = await readIfThere(file);
+    return bytes === null ? null : new TextDecoder().decode(bytes);
   };
 
   const readJson = async <T>(run: string, name: string): Promise<T | null> => {
@@ -64,7 +56,7 @@ export function createRunFolder(runsDir: string): RunFolder {
     }
   };
   const writeJson = (run: string, name: string, value: unknown) =>
-    writeText(path(run, name), JSON.stringify(value, null, 2) + "\n");
+    writeDurably(path(run, name), encode(JSON.stringify(value, null, 2) + "\n"));
 
   return {
     path,
@@ -75,35 +67,29 @@ export function createRunFolder(runsDir: string): RunFolder {
     appendMetrics: async (run, line) => {
       const file = path(run, "metrics.jsonl");
       const text = await readText(file) ?? "";
-      const whole = text.endsWith("\n") || text === ""
-        ? text
-        : text.slice(0, text.lastIndexOf("\n") + 1);
+      const whole = text.slice(0, text.lastIndexOf("\n") + 1); // without a line torn by a crash
       const same = (other: string) => {
         const seen = JSON.parse(other) as Record<string, unknown>;
         return seen["kind"] === line["kind"] &&
           seen["training/global_step"] === line["training/global_step"];
       };
       if (whole.split("\n").some((other) => other !== "" && same(other))) return;
-      if (whole !== text) return await writeText(file, whole + JSON.stringify(line) + "\n");
-      await fs.mkdir(path(run), { recursive: true });
-      const handle = await fs.open(file, "a");
-      try {
-        await handle.appendFile(JSON.stringify(line) + "\n");
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
+      const added = JSON.stringify(line) + "\n";
+      if (whole !== "" && whole === text) await appendDurably(file, encode(added));
+      else await writeDurably(file, encode(whole + added));
     },
     list: async () => {
-      const entries = await fs.readdir(runsDir, { withFileTypes: true }).catch(() => []);
+      const entries = await listIfThere(runsDir);
       return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name).sort();
     },
     remove: (run) => fs.rm(path(run), { recursive: true, force: true }),
   };
 }
 
+const encode = (text: string) => new TextEncoder().encode(text);
+
 /** Throws InvalidConfigError unless the name is safe as a folder and a workflow id. */
-export function checkRunName(run: string): void {
+function checkRunName(run: string): void {
   if (RUN_NAME.test(run)) return;
   throw new InvalidConfigError(
     `Cannot use run=${

@@ -1,5 +1,5 @@
-import type { LearnRow } from "../policy/engine.ts";
-import { decodeSafetensors, encodeSafetensors, type Tensor } from "../storage/tensors.ts";
+import type { LearnRow } from "../policy/mod.ts";
+import { decodeSafetensors, encodeSafetensors, type Tensor } from "../storage/mod.ts";
 
 /** What a step learns from, with the numbers its rollouts gave. */
 export interface StepBatch {

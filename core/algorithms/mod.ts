@@ -3,8 +3,7 @@
  * line in `LOSSES`.
  * @module
  */
-import type { LossSpec } from "../policy/engine.ts";
-import type { LossBuilder } from "../policy/mod.ts";
+import type { LossBuilder, LossSpec } from "../policy/mod.ts";
 import { ppoClip } from "./ppo_clip.ts";
 import { sft } from "./sft.ts";
 

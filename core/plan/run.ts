@@ -1,6 +1,6 @@
 /** What the workflows say to each other and to the activities: keys, counts and small numbers only. */
 
-import type { ArtifactRef } from "../storage/artifacts.ts";
+import type { ArtifactRef } from "../storage/mod.ts";
 import type { Phase } from "./ids.ts";
 
 /** Who writes the turns: the policy as it is after a step of a run, or a named script. */

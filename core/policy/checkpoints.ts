@@ -11,6 +11,7 @@ export interface ModelFiles {
 
 /** Checkpoints of a run, complete or not there at all, verified when read. */
 export interface CheckpointStore {
+  /** Durable when it returns; replaces one of the same step. */
   save(
     run: string,
     kind: CheckpointKind,

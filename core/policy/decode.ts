@@ -15,7 +15,8 @@ const ABSENT = -1e9;
 /**
  * Reads right-padded prompts. Inputs: parameters by name, `token_ids` [rows, length], `last` [rows] (index
  * of each row's last token in the flattened batch), `inv_temperature` [1]. Outputs: `log_probs` and
- * `probabilities` [rows, vocabulary] of the token after that one, the latter under the temperature, and by layer `key/{n}`, `value/{n}` [rows, kv heads, length, head_dim], to be cached up to that token.
+ * `probabilities` [rows, vocabulary] of the token after that one, the latter under the temperature, and by
+ * layer `key/{n}`, `value/{n}` [rows, kv heads, length, head_dim], to be cached up to that token.
  */
 export function buildPrefillGraph(config: ModelConfig, { rows, length }: BatchShape): Uint8Array {
   const g = new GraphBuilder("prefill");
@@ -43,7 +44,8 @@ export function buildPrefillGraph(config: ModelConfig, { rows, length }: BatchSh
  * Reads one more token of every row, given a cache of `length` places. Inputs: parameters by name,
  * `token_ids` [rows, 1], `positions` [rows] (how many places of the row's cache are filled), `cached_key/{n}`
  * and `cached_value/{n}` [rows, kv heads, length, head_dim], `inv_temperature` [1]. Outputs: `log_probs` and
- * `probabilities` as of the prefill, and by layer the token's own `key/{n}` and `value/{n}` [rows, kv heads, 1, head_dim], for the caller to cache.
+ * `probabilities` as of the prefill, and by layer the token's own `key/{n}` and `value/{n}` [rows, kv heads,
+ * 1, head_dim], for the caller to cache.
  */
 export function buildStepGraph(config: ModelConfig, { rows, length }: BatchShape): Uint8Array {
   const { num_key_value_heads: groups, head_dim: h } = config;

@@ -1,4 +1,4 @@
-import type { Tensor } from "../storage/tensors.ts";
+import type { Tensor } from "../storage/mod.ts";
 
 /** What is sampled: each row is a trajectory's tokens so far. */
 export interface GenerateRequest {
@@ -47,7 +47,10 @@ export interface LossSpec {
   readonly klLossCoef: number;
 }
 
-/** The learner's whole state as named fp32 tensors: `actor/…`, `exp_avg/…`, `exp_avg_sq/…`, `optimizer/step`, `reference/…` (when KL is used). */
+/**
+ * The learner's whole state as named fp32 tensors: `actor/…`, `exp_avg/…`, `exp_avg_sq/…`,
+ * `optimizer/step`, `reference/…` (when KL is used).
+ */
 export type LearnerState = ReadonlyMap<string, Tensor>;
 
 /** SHA-256 over the sorted fp32 tensors (name, shape, data). */
@@ -60,8 +63,11 @@ export interface StateDigest {
 export interface PolicyEngine {
   /** Seeded initial weights, moments at zero. */
   initialise(seed: number): Promise<StateDigest>;
+  /** Replaces the whole state; absent moments are zero. Throws InvalidConfigError on another shape. */
   load(state: LearnerState): Promise<StateDigest>;
+  /** What `load` takes to come back here. */
   state(): Promise<LearnerState>;
+  /** One turn of every prompt, in their order; no row depends on the others. */
   generate(request: GenerateRequest): Promise<readonly GeneratedTurn[]>;
   /** Log-probs of every token under the actor or the reference; index 0 and masked tokens are 0. */
   logProbs(
@@ -70,7 +76,10 @@ export interface PolicyEngine {
   ): Promise<readonly (readonly number[])[]>;
   /** Remembers the present weights as the reference policy. */
   setReference(): Promise<void>;
-  /** One optimizer step over all rows (micro-batched inside, denominators of the whole step). Throws NotFiniteError and keeps the old state. */
+  /**
+   * One optimizer step over all rows (micro-batched inside, denominators of the whole step); its metrics.
+   * Throws NotFiniteError and keeps the old state.
+   */
   learn(
     rows: readonly LearnRow[],
     loss: LossSpec,
@@ -85,6 +94,8 @@ export interface PolicyEngine {
     loss: LossSpec,
     onStep?: (done: number) => void,
   ): Promise<readonly Readonly<Record<string, number>>[]>;
+  /** Weights and optimizer apart; the reference is in neither. */
   digest(): Promise<StateDigest>;
+  /** Frees the device; calls not answered yet reject. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { GraphBuilder, Value } from "../graph/mod.ts";
 import { createRandom, hashText } from "../random.ts";
-import type { Tensor } from "../storage/tensors.ts";
+import type { Tensor } from "../storage/mod.ts";
 
 /** A decoder-only transformer of the Qwen3 shape, by the keys of its Hugging Face `config.json`. */
 export interface ModelConfig {
@@ -71,16 +71,17 @@ export function declareParameters(g: GraphBuilder, config: ModelConfig): Map<str
   );
 }
 
+/** A graph's parameter inputs by their Hugging Face names. */
 export type Parameters = ReadonlyMap<string, Value>;
 
 /** x / √(mean x² + eps) · w over the last axis (Zhang and Sennrich, 2019). */
-export function rmsNorm(g: GraphBuilder, x: Value, weight: Value, eps: number): Value {
+function rmsNorm(g: GraphBuilder, x: Value, weight: Value, eps: number): Value {
   const square = g.reduceMean(g.mul(x, x), [x.shape.length - 1], true);
   return g.mul(g.div(x, g.sqrt(g.add(square, g.scalar(eps)))), weight);
 }
 
 /** x·Wᵀ for a Hugging Face [out, in] matrix. */
-export function linear(g: GraphBuilder, x: Value, weight: Value): Value {
+function linear(g: GraphBuilder, x: Value, weight: Value): Value {
   return g.matmul(x, g.transpose(weight, [1, 0]));
 }
 
@@ -105,7 +106,7 @@ export function ropeTables(
 }
 
 /** x·cos + rotate(x)·sin, where rotate([a, b]) = [−b, a]. */
-export function applyRope(g: GraphBuilder, x: Value, cos: Value, sin: Value): Value {
+function applyRope(g: GraphBuilder, x: Value, cos: Value, sin: Value): Value {
   const last = x.shape.length - 1;
   const half = x.shape[last]! / 2;
   const a = g.slice(x, last, 0, half);
@@ -171,7 +172,7 @@ export function buildLogits(
  * softmax(q·kᵀ/√h + bias)·v with grouped queries: the queries of one key head are folded into its length,
  * so keys and values are never repeated. `bias` broadcasts to [rows, kv heads, group·length, keys].
  */
-export function groupedAttention(
+function groupedAttention(
   g: GraphBuilder,
   q: Value,
   k: Value,

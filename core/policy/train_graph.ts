@@ -43,6 +43,7 @@ export const LOSS_INPUTS = [
   "entropyCoeff",
   "klLossCoef",
 ] as const;
+/** A number a loss takes. */
 export type LossNumber = (typeof LOSS_INPUTS)[number];
 
 /** Adds a loss to the graph: its scalar, and sums over tokens to report by metric name. */

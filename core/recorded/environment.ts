@@ -1,6 +1,6 @@
-import type { Problem } from "../data/problems.ts";
+import type { Problem } from "../data/mod.ts";
 import { hashText } from "../random.ts";
-import type { Environment } from "../rollouts/environment.ts";
+import { type Environment, exposeScripts } from "../rollouts/mod.ts";
 import { callCostPico, type RecordedPool } from "./pool.ts";
 import type { RecordedQuestion } from "./rows.ts";
 import { createScripts } from "./scripts.ts";
@@ -13,7 +13,6 @@ import { createScripts } from "./scripts.ts";
 export function createRecordedEnvironment(pool: RecordedPool): Environment {
   const byId = new Map(pool.questions.map((question) => [question.id, question]));
   const problems = pool.questions.map((question) => toProblem(question, pool));
-  const scripts = createScripts(pool, byId);
   return {
     name: pool.name,
     candidates: pool.candidates,
@@ -21,14 +20,7 @@ export function createRecordedEnvironment(pool: RecordedPool): Environment {
     verbatimOnly: true,
     tokenizerJson: pool.tokenizerJson,
     endOfText: pool.endOfText,
-    baselines: [...scripts.keys()].filter((name) => name !== "demonstrator"),
-    script(name) {
-      const script = scripts.get(name);
-      if (script !== undefined) return script;
-      throw new RangeError(
-        `Cannot find script "${name}": known are ${[...scripts.keys()].join(", ")}`,
-      );
-    },
+    ...exposeScripts(createScripts(pool, byId)),
     /** The best single recorded answer, its call paid; 0 where asking nobody is best. */
     optimum(problem, costCoe) {
       const question = byId.get(problem.id);

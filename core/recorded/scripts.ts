@@ -1,11 +1,8 @@
-import { containsAnswer } from "../rewards/exact_match.ts";
-import type { Script } from "../rollouts/scripts.ts";
-import type { Candidate } from "../routing/candidates.ts";
+import { containsAnswer } from "../rewards/mod.ts";
+import { answerTurn, quoteTurn, type Script, sendTurn } from "../rollouts/mod.ts";
+import type { Candidate } from "../routing/mod.ts";
 import { callCostPico, type RecordedPool } from "./pool.ts";
 import type { RecordedQuestion } from "./rows.ts";
-
-const send = (model: string) => `<route model="${model}"/>`;
-const quote = (reply: number) => `<answer from="${reply}"/>`;
 
 /** The players results are compared with, and the demonstrator, by name. */
 export function createScripts(
@@ -28,7 +25,7 @@ function askOne(
   choose: (problemId: string, random: Parameters<Script>[2]) => string,
 ): Script {
   return (problem, trajectory, random) =>
-    trajectory.calls.length === 0 ? send(choose(problem.id, random)) : quote(1);
+    trajectory.calls.length === 0 ? sendTurn(choose(problem.id, random)) : quoteTurn(1);
 }
 
 /** The candidate whose answers to the train questions cost least. */
@@ -48,17 +45,17 @@ function cheapestOn(pool: RecordedPool): string {
 function cascade({ cascade: { first, check, fallback } }: RecordedPool): Script {
   return (_problem, { calls }) => {
     const [one, two] = calls;
-    if (one === undefined) return send(first);
-    if (two === undefined) return send(check);
-    if (containsAnswer(two.text, one.text)) return quote(2);
-    return calls.length === 2 ? send(fallback) : quote(3);
+    if (one === undefined) return sendTurn(first);
+    if (two === undefined) return sendTurn(check);
+    if (containsAnswer(two.text, one.text)) return quoteTurn(2);
+    return calls.length === 2 ? sendTurn(fallback) : quoteTurn(3);
   };
 }
 
 /** Asks the cheapest candidate that is right, or nobody where none is. */
 function oracle(pool: RecordedPool, byId: ReadonlyMap<string, RecordedQuestion>): Script {
   return ({ id }, { calls }) => {
-    if (calls.length > 0) return quote(1);
+    if (calls.length > 0) return quoteTurn(1);
     const question = byId.get(id)!;
     const right = pool.candidates
       .map((candidate) => ({ candidate, answer: question.answers.get(candidate.name)! }))
@@ -67,8 +64,8 @@ function oracle(pool: RecordedPool, byId: ReadonlyMap<string, RecordedQuestion>)
         name: candidate.name,
         pico: callCostPico(candidate, question, answer),
       }));
-    if (right.length === 0) return "<answer>unknown</answer>";
-    return send(right.reduce((best, one) => one.pico < best.pico ? one : best).name);
+    if (right.length === 0) return answerTurn("unknown");
+    return sendTurn(right.reduce((best, one) => one.pico < best.pico ? one : best).name);
   };
 }
 
@@ -76,8 +73,8 @@ function oracle(pool: RecordedPool, byId: ReadonlyMap<string, RecordedQuestion>)
 function demonstrator(names: readonly string[]): Script {
   return (_problem, { calls }, random) => {
     const enough = calls.length === 3 || (calls.length > 0 && random.next() < 0.65);
-    if (enough) return quote(random.next() < 0.7 ? calls.length : 1 + random.int(calls.length));
+    if (enough) return quoteTurn(random.next() < 0.7 ? calls.length : 1 + random.int(calls.length));
     const unasked = names.filter((name) => calls.every(({ model }) => model !== name));
-    return send(random.pick(unasked.length > 0 ? unasked : names));
+    return sendTurn(random.pick(unasked.length > 0 ? unasked : names));
   };
 }

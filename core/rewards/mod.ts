@@ -6,9 +6,4 @@
  */
 export { containsAnswer, exactMatch, normalizeAnswer } from "./exact_match.ts";
 export { type Score, scoreTrajectory } from "./score.ts";
-export {
-  bootstrapInterval,
-  type Interval,
-  pairedRegretDifference,
-  regretInterval,
-} from "./statistics.ts";
+export { type Interval, pairedRegretDifference, regretInterval } from "./statistics.ts";

@@ -1,6 +1,6 @@
 import type { RewardConfig } from "../../configs/reward.ts";
-import type { Problem } from "../data/problems.ts";
-import type { Trajectory } from "../rollouts/trajectory.ts";
+import type { Problem } from "../data/mod.ts";
+import type { Trajectory } from "../rollouts/mod.ts";
 import { exactMatch } from "./exact_match.ts";
 
 /** What a finished trajectory was worth. */

@@ -9,11 +9,6 @@ export interface Interval {
 
 const RESAMPLES = 1000;
 
-/** The mean with its interval over resampled values. Throws RangeError on an empty list. */
-export function bootstrapInterval(values: readonly number[], seed = 0): Interval {
-  return resample(values.length, seed, (pick) => total(values, pick) / values.length);
-}
-
 /**
  * Regret 1 − R/R*, of summed rewards and summed optima, over resampled questions; 0 where nothing can be
  * gained (R* = 0). Throws RangeError on empty lists or lists of different length.

@@ -1,5 +1,5 @@
-import type { Problem } from "../data/problems.ts";
-import type { Candidate } from "../routing/candidates.ts";
+import type { Problem } from "../data/mod.ts";
+import type { Candidate } from "../routing/mod.ts";
 import type { Script } from "./scripts.ts";
 
 /** Where problems come from and who can answer: the generated world, or recorded answers of real models. */

@@ -1,4 +1,4 @@
-import type { Problem } from "../data/problems.ts";
+import type { Problem } from "../data/mod.ts";
 import { escapeText, unescapeText } from "./markup.ts";
 import { type MistakeCode, MISTAKES } from "./mistakes.ts";
 import type { Protocol, TurnAction } from "./protocol.ts";
@@ -24,7 +24,7 @@ export const PROTOCOL_PIECES: readonly string[] = [
 ];
 
 /** What the policy reads in the place of a reply that a content filter withheld. */
-export const WITHHELD = "The reply was withheld";
+const WITHHELD = "The reply was withheld";
 
 const ACTION = new RegExp(
   [

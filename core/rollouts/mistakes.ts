@@ -13,4 +13,5 @@ export const MISTAKES = {
   last_turn: "No turn is left to read a reply",
 } as const;
 
+/** A mistake's name in records and metrics. */
 export type MistakeCode = keyof typeof MISTAKES;

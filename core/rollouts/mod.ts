@@ -4,11 +4,11 @@
  * @module
  */
 export type { Environment } from "./environment.ts";
-export { holdfastProtocol, PROTOCOL_PIECES, WITHHELD } from "./holdfast.ts";
+export { holdfastProtocol, PROTOCOL_PIECES } from "./holdfast.ts";
 export { escapeText, unescapeText } from "./markup.ts";
 export { type MistakeCode, MISTAKES } from "./mistakes.ts";
 export type { Protocol, TurnAction } from "./protocol.ts";
-export type { Script } from "./scripts.ts";
+export { exposeScripts, type Script } from "./scripts.ts";
 export { decodeTrajectories, encodeTrajectories } from "./shard.ts";
 export type { AnsweredCall, OpenCall, Trajectory } from "./trajectory.ts";
 export {
@@ -19,3 +19,4 @@ export {
   takeTurn,
   type TurnRules,
 } from "./transcript.ts";
+export { answerTurn, askTurn, quoteTurn, sendTurn } from "./turns.ts";

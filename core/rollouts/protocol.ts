@@ -1,14 +1,19 @@
-import type { Problem } from "../data/problems.ts";
+import type { Problem } from "../data/mod.ts";
 
 /** What one turn of the policy says. */
 export type TurnAction =
   | {
     readonly kind: "route";
-    readonly model: string; /** null sends the user's question as it is. */
+    readonly model: string;
+    /** Null sends the user's question as it is. */
     readonly question: string | null;
   }
   | { readonly kind: "answer"; readonly text: string }
-  | { readonly kind: "quote"; /** 1-based reply. */ readonly reply: number }
+  | {
+    readonly kind: "quote";
+    /** 1 for the first reply of the trajectory. */
+    readonly reply: number;
+  }
   | { readonly kind: "mistake"; readonly code: string };
 
 /** A turn grammar: what the policy may write and what it gets to read. */
@@ -16,6 +21,7 @@ export interface Protocol {
   readonly name: string;
   /** Generation of a turn stops once its text ends with one of these. */
   readonly stopStrings: readonly string[];
+  /** What a trajectory begins with. */
   prompt(problem: Problem): string;
   /** Total: every text is an action, perhaps a mistake. */
   parseTurn(text: string): TurnAction;

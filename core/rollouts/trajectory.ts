@@ -1,4 +1,4 @@
-import type { Usage } from "../routing/client.ts";
+import type { Usage } from "../routing/mod.ts";
 
 /** A call the policy made in a turn, open until its reply arrives. */
 export interface OpenCall {

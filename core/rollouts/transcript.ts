@@ -1,7 +1,6 @@
-import type { Problem } from "../data/problems.ts";
-import type { GeneratedTurn } from "../policy/engine.ts";
-import type { Tokenizer } from "../policy/tokenizer.ts";
-import type { Candidate } from "../routing/candidates.ts";
+import type { Problem } from "../data/mod.ts";
+import type { GeneratedTurn, Tokenizer } from "../policy/mod.ts";
+import type { Candidate } from "../routing/mod.ts";
 import type { MistakeCode } from "./mistakes.ts";
 import type { Protocol, TurnAction } from "./protocol.ts";
 import type { AnsweredCall, Trajectory } from "./trajectory.ts";

@@ -14,11 +14,5 @@ export type {
 export { UnansweredError } from "./failures.ts";
 export { parsePriceBook } from "./price_book.ts";
 export { promptTokensAtMost, requestBody, reservationOf } from "./requests.ts";
-export {
-  classifyResponse,
-  excerpt,
-  parseRetryAfter,
-  type RawResponse,
-  type ResponseFailure,
-} from "./responses.ts";
+export { classifyResponse, type RawResponse, type ResponseFailure } from "./responses.ts";
 export { type AttemptEnd, createSendWindows, type SendWindows } from "./windows.ts";

@@ -26,6 +26,7 @@ export interface SendWindows {
   closedBy(model: string): AttemptEnd | null;
 }
 
+/** Windows of models nobody has asked yet. */
 export function createSendWindows(): SendWindows {
   const windows = new Map<string, ReturnType<typeof freshWindow>>();
   const of = (model: string) => {

@@ -1,4 +1,4 @@
-import type { Usage } from "../routing/client.ts";
+import type { Usage } from "../routing/mod.ts";
 import type { FailureKind } from "../errors.ts";
 
 /** A call about to be paid for. Money is an integer of 10⁻¹² dollars ("pico"). */
@@ -120,6 +120,7 @@ export interface CallLedger {
   lose(losses: readonly { readonly attemptId: string; readonly kind: FailureKind }[]): void;
   /** Marks open attempts of dead processes lost and charges them as reserved; how many there were. */
   loseDead(): number;
+  /** What a run has cost so far, in constant time; zeros for a run it does not know. */
   spend(run: string): Spend;
   /** Spending of a run by phase, step, model and account, in that order; reads every attempt of the run. */
   report(run: string): readonly SpendLine[];

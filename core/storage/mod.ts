@@ -14,6 +14,7 @@ export type {
   Spend,
   SpendLine,
 } from "./ledger.ts";
+export { sha256Hex } from "./sha256.ts";
 export {
   decodeSafetensors,
   encodeSafetensors,

@@ -1,5 +1,5 @@
 import type { WorldConfig } from "../../configs/world.ts";
-import { type Environment, MISTAKES, PROTOCOL_PIECES } from "../rollouts/mod.ts";
+import { type Environment, exposeScripts, MISTAKES, PROTOCOL_PIECES } from "../rollouts/mod.ts";
 import { findCheapestPlan, type Plan, rewardOf } from "./optimum.ts";
 import { generateProblems } from "./questions.ts";
 import { createScripts } from "./scripts.ts";
@@ -20,7 +20,6 @@ export function createWorld(config: WorldConfig): Environment {
     plans.set(question, plan);
     return plan;
   };
-  const scripts = createScripts(world, planOf);
   return {
     name: "world",
     candidates: [...world.specialists.values()].map(({ candidate }) => candidate),
@@ -28,14 +27,7 @@ export function createWorld(config: WorldConfig): Environment {
     verbatimOnly: false,
     tokenizerJson: buildTokenizerJson(world, [...PROTOCOL_PIECES, ...Object.values(MISTAKES)]),
     endOfText: END_OF_TEXT,
-    baselines: [...scripts.keys()].filter((name) => name !== "demonstrator"),
-    script(name) {
-      const script = scripts.get(name);
-      if (script !== undefined) return script;
-      throw new RangeError(
-        `Cannot find script "${name}": known are ${[...scripts.keys()].join(", ")}`,
-      );
-    },
+    ...exposeScripts(createScripts(world, planOf)),
     optimum: (problem, costCoe) => rewardOf(planOf(problem.question), costCoe),
   };
 }

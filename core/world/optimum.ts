@@ -1,4 +1,4 @@
-import { priceOf } from "../routing/candidates.ts";
+import { priceOf } from "../routing/mod.ts";
 import { answerQuestion, countUsage, UNKNOWN } from "./replies.ts";
 import { formatChain, parseChain, resolveChain } from "./questions.ts";
 import type { World } from "./world.ts";

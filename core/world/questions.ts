@@ -1,4 +1,4 @@
-import type { Problem } from "../data/problems.ts";
+import type { Problem } from "../data/mod.ts";
 import { createRandom, hashText } from "../random.ts";
 import { factOf, type World } from "./world.ts";
 

@@ -1,5 +1,5 @@
 import { hashText, uniformAt } from "../random.ts";
-import type { Usage } from "../routing/client.ts";
+import type { Usage } from "../routing/mod.ts";
 import { parseChain, resolveChain } from "./questions.ts";
 import type { World } from "./world.ts";
 

@@ -1,12 +1,12 @@
 import { hash32, hashText, type Random } from "../random.ts";
-import type { Script } from "../rollouts/scripts.ts";
+import { answerTurn, askTurn, quoteTurn, type Script, sendTurn } from "../rollouts/mod.ts";
 import type { Plan } from "./optimum.ts";
 import { formatChain, parseChain } from "./questions.ts";
 import { UNKNOWN } from "./replies.ts";
 import type { World } from "./world.ts";
 
 /** How often a demonstration asks the owner of a relation on purpose, and how often the decoy. */
-const OWNER_SHARE = 0.2;
+const OWNER_SHARE = 0.3;
 const DECOY_SHARE = 0.4;
 /** How often a demonstration sends a two-hop question whole. */
 const WHOLE_SHARE = 0.1;
@@ -14,11 +14,6 @@ const WHOLE_SHARE = 0.1;
 const WRITTEN_SHARE = 0.1;
 
 const DECOY = hashText("decoy");
-
-const send = (model: string) => `<route model="${model}"/>`;
-const ask = (model: string, question: string) => `<route model="${model}">${question}</route>`;
-const quote = (reply: number) => `<answer from="${reply}"/>`;
-const write = (text: string) => `<answer>${text}</answer>`;
 
 /** Who is asked about a relation. */
 type Choice = (relation: string, random: Random) => string;
@@ -48,11 +43,11 @@ export function decompose(world: World, choose: Choice): Script {
     const last = calls.at(-1);
     const over = last !== undefined &&
       (calls.length === relations.length || last.text === UNKNOWN || last.question === question);
-    if (over) return quote(calls.length);
+    if (over) return quoteTurn(calls.length);
     const relation = relations[calls.length]!;
     const model = choose(relation, random);
-    if (relations.length === 1) return send(model);
-    return ask(model, formatChain({ relations: [relation], entity: last?.text ?? entity }));
+    if (relations.length === 1) return sendTurn(model);
+    return askTurn(model, formatChain({ relations: [relation], entity: last?.text ?? entity }));
   };
 }
 
@@ -79,11 +74,11 @@ function demonstrator(world: World): Script {
     const last = trajectory.calls.at(-1);
     const { relations } = questionOf(world, problem.question);
     if (last === undefined && relations.length > 1 && random.next() < WHOLE_SHARE) {
-      return send(random.pick(names));
+      return sendTurn(random.pick(names));
     }
     const turn = sound(problem, trajectory, random);
-    if (last === undefined || turn !== quote(trajectory.calls.length)) return turn;
-    return random.next() < WRITTEN_SHARE ? write(last.text) : turn;
+    if (last === undefined || turn !== quoteTurn(trajectory.calls.length)) return turn;
+    return random.next() < WRITTEN_SHARE ? answerTurn(last.text) : turn;
   };
 }
 
@@ -91,10 +86,10 @@ function demonstrator(world: World): Script {
 function oracle(planOf: (question: string) => Plan | null): Script {
   return ({ question }, { calls }) => {
     const plan = planOf(question);
-    if (plan === null) return write(UNKNOWN);
+    if (plan === null) return answerTurn(UNKNOWN);
     const next = plan.calls[calls.length];
-    if (next === undefined) return quote(calls.length);
-    return next.question === question ? send(next.model) : ask(next.model, next.question);
+    if (next === undefined) return quoteTurn(calls.length);
+    return next.question === question ? sendTurn(next.model) : askTurn(next.model, next.question);
   };
 }
 

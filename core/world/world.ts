@@ -1,6 +1,6 @@
 import type { WorldConfig } from "../../configs/world.ts";
 import { createRandom, hash32, hashText } from "../random.ts";
-import type { Candidate } from "../routing/candidates.ts";
+import type { Candidate } from "../routing/mod.ts";
 import { generateNames } from "./names.ts";
 
 /** A model that knows every fact of its own relations and of no other. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createOpenAiClient } from "../../../adapters/routing/openai_client.ts";
 import { CandidateError } from "../../../core/errors.ts";
-import { UnansweredError } from "../../../core/routing/failures.ts";
+import { UnansweredError } from "../../../core/routing/mod.ts";
 import { completionOf, type Fault, startFaultyServer } from "./_faulty_server.ts";
 
 const request = {

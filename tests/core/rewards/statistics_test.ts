@@ -1,26 +1,18 @@
 import assert from "node:assert/strict";
-import {
-  bootstrapInterval,
-  pairedRegretDifference,
-  regretInterval,
-} from "../../../core/rewards/mod.ts";
+import { pairedRegretDifference, regretInterval } from "../../../core/rewards/mod.ts";
 
 const near = (a: number, b: number, within: number) =>
   assert.ok(Math.abs(a - b) <= within, `${a} is not within ${within} of ${b}`);
 
-Deno.test("bootstrapInterval() of equal values is a point", () => {
-  assert.deepEqual(bootstrapInterval([2, 2, 2]), { value: 2, low: 2, high: 2 });
-  assert.throws(() => bootstrapInterval([]), RangeError);
-});
-
-Deno.test("bootstrapInterval() of many coin throws is the normal one: ±1.96 · √(p q / n)", () => {
-  const values = Array.from({ length: 400 }, (_, i) => i % 2);
-  const { value, low, high } = bootstrapInterval(values, 3);
+Deno.test("regretInterval() of many coin throws is the normal one: ±1.96 · √(p q / n)", () => {
+  const rewards = Array.from({ length: 400 }, (_, i) => i % 2);
+  const optima = rewards.map(() => 1);
+  const { value, low, high } = regretInterval(rewards, optima, 3);
   assert.equal(value, 0.5);
   near(low, 0.451, 0.006);
   near(high, 0.549, 0.006);
-  assert.deepEqual(bootstrapInterval(values, 3), { value, low, high });
-  assert.notDeepEqual(bootstrapInterval(values, 4), { value, low, high });
+  assert.deepEqual(regretInterval(rewards, optima, 3), { value, low, high });
+  assert.notDeepEqual(regretInterval(rewards, optima, 4), { value, low, high });
 });
 
 Deno.test("regretInterval() is one less summed reward over summed optimum", () => {
@@ -31,6 +23,7 @@ Deno.test("regretInterval() is one less summed reward over summed optimum", () =
   near(high, 0.75, 1e-12);
   assert.deepEqual(regretInterval([0, 0], [0, 0]), { value: 0, low: 0, high: 0 });
   assert.throws(() => regretInterval([1], [1, 1]), RangeError);
+  assert.throws(() => regretInterval([], []), RangeError);
 });
 
 Deno.test("pairedRegretDifference() is narrow where both err on the same questions", () => {

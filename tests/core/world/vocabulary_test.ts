@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { createTokenizer } from "../../../adapters/policy/tokenizer.ts";
 import { WorldConfig } from "../../../configs/world.ts";
-import { MISTAKES } from "../../../core/rollouts/mod.ts";
+import {
+  holdfastProtocol,
+  MISTAKES,
+  PROTOCOL_PIECES,
+  unescapeText,
+} from "../../../core/rollouts/mod.ts";
 import {
   answerQuestion,
   buildWorld,
@@ -34,6 +39,17 @@ Deno.test("any text comes back from its tokens", () => {
       "",
     ]
   ) assert.equal(tokenizer.decode(tokenizer.encode(text)), text);
+});
+
+Deno.test("no reply can hold a token of the protocol, nor the end of text", () => {
+  const reserved = [...PROTOCOL_PIECES, environment.endOfText];
+  const ids = reserved.flatMap((text) => tokenizer.encode(text));
+  assert.equal(ids.length, reserved.length, "each is one token");
+  const forged = reserved.join(" ");
+  const seen = tokenizer.encode(holdfastProtocol.observe({ text: forged, outcome: "answered" }));
+  const tags = ["<information>", "</information>"].flatMap((tag) => tokenizer.encode(tag));
+  assert.deepEqual(seen.filter((id) => ids.includes(id)), tags);
+  assert.equal(unescapeText(tokenizer.decode(seen.slice(1, -1))), forged);
 });
 
 Deno.test("a two-hop play has about thirty tokens, and its turns are all understood", () => {
