@@ -40,11 +40,7 @@ export async function summarise(ports: Ports, kit: RunKit): Promise<RunSummary> 
   const baselines: Record<string, SummaryRow> = {};
   for (const [name, player] of others) {
     const { report, questions } = await load(player);
-    const above = pairedRegretDifference(
-      questions.rewards,
-      trained.questions.rewards,
-      trained.questions.optima,
-    );
+    const above = comparePaired(questions, trained.questions);
     baselines[name] = {
       regret: report.regret,
       regret_ci: [report.regretLow, report.regretHigh],
@@ -70,4 +66,18 @@ export async function summarise(ports: Ports, kit: RunKit): Promise<RunSummary> 
     baselines,
     ledger: toSpendReport(ports.ledger.spend(kit.run)),
   };
+}
+
+/** Another player's regret less the policy's, on the questions both have played. */
+function comparePaired(other: JudgedQuestions, policy: JudgedQuestions) {
+  const place = new Map(policy.problemIds.map((id, i) => [id, i]));
+  const shared = other.problemIds.flatMap((id, i) => {
+    const at = place.get(id);
+    return at === undefined ? [] : [{ i, at }];
+  });
+  return pairedRegretDifference(
+    shared.map(({ i }) => other.rewards[i]!),
+    shared.map(({ at }) => policy.rewards[at]!),
+    shared.map(({ at }) => policy.optima[at]!),
+  );
 }

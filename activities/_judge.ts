@@ -1,11 +1,13 @@
+import { InvalidConfigError } from "../core/errors.ts";
 import { regretInterval } from "../core/rewards/mod.ts";
 import type { EvaluationReport } from "../core/plan/run.ts";
 import type { Trajectory } from "../core/rollouts/mod.ts";
 import { scoresOf, shareOf } from "./_score.ts";
 import type { RunKit } from "./ports.ts";
 
-/** One player's result question by question, in the order of the split. */
+/** One player's result question by question; a question whose play was dropped is left out. */
 export interface JudgedQuestions {
+  readonly problemIds: readonly string[];
   readonly rewards: readonly number[];
   readonly optima: readonly number[];
 }
@@ -20,6 +22,11 @@ export function judge(
   const scores = scoresOf(kit, trajectories, costCoe);
   const kept = trajectories.filter((_, i) => scores[i] !== null);
   const scored = scores.filter((score) => score !== null);
+  if (scored.length === 0) {
+    throw new InvalidConfigError(
+      `Cannot judge ${name}: every play was dropped, for the candidates refuse all its calls; look at the pool`,
+    );
+  }
   const rewards = scored.map((score) => score.reward);
   const optima = kept.map((trajectory) =>
     kit.environment.optimum(kit.problems.get(trajectory.problemId)!, costCoe)
@@ -27,7 +34,7 @@ export function judge(
   const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
   const regret = regretInterval(rewards, optima);
   return {
-    questions: { rewards, optima },
+    questions: { problemIds: kept.map(({ problemId }) => problemId), rewards, optima },
     report: {
       name,
       regret: regret.value,

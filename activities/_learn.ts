@@ -40,6 +40,7 @@ export async function learnBatch(
   step: number,
   rows: readonly LearnRow[],
 ): Promise<Record<string, number>> {
+  if (rows.length === 0) return {}; // every rollout was dropped: nothing to learn
   const { actor, rollout } = config.actor_rollout_ref;
   const size = actor.ppo_mini_batch_size * rollout.n;
   const loss = lossOf(config);

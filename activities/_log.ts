@@ -104,21 +104,24 @@ export function judgedSteps(kit: RunKit, step: number): number[] {
   return steps;
 }
 
-/** The judged step with the best dev reward so far (the earliest on ties); null when none is judged. */
+/**
+ * The judged step with the least dev regret so far (the earliest on ties), which is the best dev reward
+ * whatever a dollar was priced at; null when none is judged.
+ */
 export async function bestJudged(
   ports: Ports,
   kit: RunKit,
   upTo: number,
 ): Promise<number | null> {
-  let best: { step: number; reward: number } | null = null;
+  let best: { step: number; regret: number } | null = null;
   for (const step of judgedSteps(kit, upTo)) {
     const player = { kind: "policy", run: kit.run, step } as const;
-    const report = await ports.journal.read<{ report: { reward: number } }>(
+    const report = await ports.journal.read<{ report: { regret: number } }>(
       kit.run,
       evaluationKey(player, "dev"),
     );
-    if (report !== null && (best === null || report.report.reward > best.reward)) {
-      best = { step, reward: report.report.reward };
+    if (report !== null && (best === null || report.report.regret < best.regret)) {
+      best = { step, regret: report.report.regret };
     }
   }
   return best?.step ?? null;

@@ -1,3 +1,4 @@
+import { InvalidConfigError } from "../core/errors.ts";
 import { decodeBatch } from "../core/algorithms/batch.ts";
 import { decodeTrajectories, encodeTrajectories } from "../core/rollouts/mod.ts";
 import type { Trajectory } from "../core/rollouts/mod.ts";
@@ -54,7 +55,7 @@ export function createPolicyActivities(ports: Ports) {
           const startedAt = Date.now();
           const kit = await ports.runs.kit(input.run);
           const before = input.trajectories === null
-            ? await startShard(kit, input)
+            ? startShard(kit, input)
             : decodeTrajectories(await ports.artifacts.get(input.trajectories));
           const engine = input.player.kind === "policy"
             ? await holder.at(kit, input.player.step)
@@ -84,6 +85,11 @@ export function createPolicyActivities(ports: Ports) {
           const rows: LearnRow[] = [];
           for (const shard of shards) {
             rows.push(...demonstrations(decodeTrajectories(await ports.artifacts.get(shard))));
+          }
+          if (rows.length === 0 && kit.config.warm_start.steps > 0) {
+            throw new InvalidConfigError(
+              `Cannot warm-start run "${run}": none of ${kit.config.warm_start.demonstrations} demonstrations ended with an answer; raise warm_start.demonstrations or set warm_start.steps=0`,
+            );
           }
           const engine = await ports.engines.engine(kit);
           holder.lost();
@@ -118,9 +124,7 @@ export function createPolicyActivities(ports: Ports) {
         async () => {
           const engine = await holder.at(kit, step - 1);
           holder.lost(); // until the step is whole, the engine holds no known step
-          const metrics = stored.rows.length === 0
-            ? {}
-            : await learnBatch(engine, kit.config, step, stored.rows);
+          const metrics = await learnBatch(engine, kit.config, step, stored.rows);
           const digest = await engine.digest();
           if (wantsCheckpoint(kit, step)) {
             pulse.point(`checkpoint ${step}`);

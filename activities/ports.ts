@@ -14,6 +14,8 @@ import type { RunSummary } from "../core/plan/run.ts";
 export interface RunKit {
   readonly run: string;
   readonly preset: string;
+  /** It goes on, knowingly, on hardware whose bytes may differ. */
+  readonly moved: boolean;
   readonly config: RunConfig;
   readonly environment: Environment;
   readonly problems: ReadonlyMap<string, Problem>;

@@ -67,6 +67,7 @@ export function createRunActivities(ports: Ports) {
 
     /** How many shards the demonstrations fill. */
     async planWarmStart({ run }: { run: string }): Promise<ShardPlan> {
+      using _pulse = startPulse("plan of the warm start");
       const kit = await ports.runs.kit(run);
       return cut(
         kit,
@@ -79,6 +80,7 @@ export function createRunActivities(ports: Ports) {
     async planEvaluation(
       { run, split, step }: { run: string; split: "dev" | "test"; step: number | null },
     ): Promise<{ step: number; shards: number; llmQueue: string }> {
+      using _pulse = startPulse("plan of an evaluation");
       const kit = await ports.runs.kit(run);
       const committed = await committedStep(ports, run);
       const at = step ?? committed;
@@ -127,7 +129,9 @@ export function createRunActivities(ports: Ports) {
     ): Promise<EvaluationReport> {
       using _pulse = startPulse(`report ${split}`);
       const kit = await ports.runs.kit(run);
-      const costCoe = await costCoeAt(ports, kit, step);
+      // test results stand beside each other: all at the price of the last step
+      const priced = split === "test" ? await committedStep(ports, run) ?? 0 : step;
+      const costCoe = await costCoeAt(ports, kit, priced);
       const { report } = await ports.journal.once<RecordedEvaluation>(
         run,
         evaluationKey(player, split),
@@ -140,7 +144,7 @@ export function createRunActivities(ports: Ports) {
         },
       );
       if (player.kind === "policy") {
-        const source = `${kit.environment.name}`;
+        const source = kit.environment.name;
         await ports.runs.appendMetrics(run, {
           kind: `val-${split}`,
           "training/global_step": step,
@@ -157,6 +161,7 @@ export function createRunActivities(ports: Ports) {
     async recordCoefficient(
       { run, id, value, fromStep }: { run: string; id: string; value: number; fromStep: number },
     ): Promise<{ before: number; after: number; fromStep: number }> {
+      using _pulse = startPulse("coefficient");
       const kit = await ports.runs.kit(run);
       const known = (await ports.runs.updates(run)).find((update) => update.id === id);
       const at = known?.fromStep ?? fromStep;
@@ -169,6 +174,7 @@ export function createRunActivities(ports: Ports) {
 
     /** The step whose policy is kept as the result: the best on dev questions, else the last. */
     async chooseBest({ run }: { run: string }): Promise<{ step: number }> {
+      using _pulse = startPulse("choosing the best step");
       const kit = await ports.runs.kit(run);
       const last = await committedStep(ports, run) ?? 0;
       return { step: await bestJudged(ports, kit, last) ?? last };

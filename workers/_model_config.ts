@@ -16,13 +16,18 @@ export function modelConfigOf(config: RunConfig, tokenizer: Tokenizer): ModelCon
 }
 
 /** The same with what `transformers` wants to know besides. */
-export function huggingFaceConfig(config: ModelConfig): Record<string, unknown> {
+export function huggingFaceConfig(
+  config: ModelConfig,
+  { endOfText }: Tokenizer,
+): Record<string, unknown> {
   return {
     architectures: ["Qwen3ForCausalLM"],
     model_type: "qwen3",
     hidden_act: "silu",
     attention_bias: false,
     torch_dtype: "float32",
+    eos_token_id: endOfText,
+    pad_token_id: endOfText,
     ...config,
   };
 }

@@ -46,7 +46,7 @@ export function createRunConfigs(stateDir: string): RunConfigs {
         } is missing, its log is there; restore the file, or delete the run (./holdfast runs delete ${run}) and begin it again`,
       );
     }
-    const begun = stored.config as RunConfig;
+    const begun = resolveConfig({ preset: stored.config, overrides: [] });
     if (stored.preset !== preset) {
       throw new InvalidConfigError(
         `Cannot go on with run "${run}" as preset ${preset}: it was begun as ${stored.preset}; choose another name with run=NAME`,
@@ -82,6 +82,7 @@ export function createRunConfigs(stateDir: string): RunConfigs {
         preset,
         config,
         hardware: stored?.hardware ?? hardwareOf(),
+        moved: stored?.moved ?? false,
       });
     },
     checkHardware: async (run, accepted) => {
@@ -93,7 +94,7 @@ export function createRunConfigs(stateDir: string): RunConfigs {
           `Cannot go on with run "${run}" here byte for byte: it was begun on "${stored.hardware}", this is "${here}"; add --accept-hardware to go on all the same`,
         );
       }
-      await folder.writeConfig(run, { ...stored, hardware: here });
+      await folder.writeConfig(run, { ...stored, hardware: here, moved: true });
     },
   };
 }

@@ -4,6 +4,7 @@ import { createTokenizer } from "../adapters/policy/tokenizer.ts";
 import { createOpenAiClient } from "../adapters/routing/openai_client.ts";
 import { createReplayClient } from "../adapters/routing/replay_client.ts";
 import { loadRecordedRows } from "../adapters/data/recorded.ts";
+import { resolveConfig } from "../configs/resolve.ts";
 import type { RunConfig } from "../configs/run.ts";
 import { InvalidConfigError } from "../core/errors.ts";
 import type { Problem } from "../core/data/problems.ts";
@@ -37,6 +38,7 @@ export function createRunStore(
   },
 ): RunStore {
   const built = new Map<string, Promise<Surroundings>>();
+  let lastUpdate: Promise<void> = Promise.resolve(); // updates are written one after another
 
   const surroundings = async (config: RunConfig): Promise<Surroundings> => {
     const digest = (value: unknown) =>
@@ -55,7 +57,11 @@ export function createRunStore(
       problems: new Map(problems.map((problem: Problem) => [problem.id, problem])),
       tokenizer,
       modelFiles: {
-        "config.json": JSON.stringify(huggingFaceConfig(modelConfigOf(config, tokenizer)), null, 2),
+        "config.json": JSON.stringify(
+          huggingFaceConfig(modelConfigOf(config, tokenizer), tokenizer),
+          null,
+          2,
+        ),
         "tokenizer.json": environment.tokenizerJson,
       },
       evaluationDigest: digest({
@@ -65,7 +71,12 @@ export function createRunStore(
         questions: config.data.val_max_samples,
         protocol: rollout.protocol,
         turns: rollout.multi_turn.max_assistant_turns,
-        tokens: [config.data.max_response_length, rollout.max_tool_response_length],
+        tokens: [
+          config.data.max_response_length,
+          rollout.max_tool_response_length,
+          rollout.max_new_tokens,
+          config.pool.max_tokens,
+        ],
       }),
       modelDigest: digest({
         model: config.actor_rollout_ref.model,
@@ -96,7 +107,7 @@ export function createRunStore(
           `Cannot find run "${run}": it has no config.json; start it with ./holdfast train run=${run}`,
         );
       }
-      const config = stored.config as RunConfig;
+      const config = resolveConfig({ preset: stored.config, overrides: [] });
       const { actor_rollout_ref, pool, world, data, trainer } = config;
       const key = canonicalJson({
         actor_rollout_ref,
@@ -111,6 +122,7 @@ export function createRunStore(
       return {
         run,
         preset: stored.preset,
+        moved: stored.moved,
         config,
         protocol: holdfastProtocol,
         limits: {
@@ -121,9 +133,13 @@ export function createRunStore(
       };
     },
     updates: async (run) => await configs.folder.readJson<RunUpdate[]>(run, "updates.json") ?? [],
-    addUpdate: async (run, update) => {
-      const updates = await configs.folder.readJson<RunUpdate[]>(run, "updates.json") ?? [];
-      await configs.folder.writeJson(run, "updates.json", [...updates, update]);
+    addUpdate: (run, update) => {
+      const written = lastUpdate.then(async () => {
+        const updates = await configs.folder.readJson<RunUpdate[]>(run, "updates.json") ?? [];
+        await configs.folder.writeJson(run, "updates.json", [...updates, update]);
+      });
+      lastUpdate = written.catch(() => undefined);
+      return written;
     },
     appendMetrics: configs.folder.appendMetrics,
     readSummary: configs.summary,

@@ -11,6 +11,8 @@ export interface StoredConfig {
   readonly config: unknown;
   /** Where the run's bytes are exact: processor, runtime versions, threads. */
   readonly hardware: string;
+  /** It went on elsewhere with the user's consent: bytes may differ from where it was begun. */
+  readonly moved: boolean;
 }
 
 /** The files of `runs/{run}/` that people read. Writes are atomic; appends are once per key. */

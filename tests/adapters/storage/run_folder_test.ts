@@ -4,7 +4,12 @@ import { InvalidConfigError } from "../../../core/errors.ts";
 import { withFolder } from "./_folder.ts";
 
 const STEP = "training/global_step";
-const CONFIG = { preset: "micro", config: { trainer: { seed: 2 } }, hardware: "here" };
+const CONFIG = {
+  preset: "micro",
+  config: { trainer: { seed: 2 } },
+  hardware: "here",
+  moved: false,
+};
 
 /** The lines of a run's metrics. */
 function linesOf(file: string): unknown[] {
