@@ -10,7 +10,7 @@ export interface Runtime {
 }
 
 /** Compiled graphs kept at once; the one unused longest goes first. */
-const KEPT_SESSIONS = 64;
+const KEPT_SESSIONS = 24;
 
 /**
  * Runs graphs on the CPU with a fixed number of threads: equal inputs give equal bits on one processor,

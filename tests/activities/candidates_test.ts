@@ -53,7 +53,7 @@ function withBench(
     await using server = startFaultyServer(faultOf);
     const path = join(dir, "ledger.db");
     const ledger = createLedger(path);
-    const client = createOpenAiClient({ baseUrl: server.baseUrl, timeoutMs: 200 });
+    const client = createOpenAiClient({ baseUrl: server.baseUrl, timeoutMs: 600 });
     const ports = { ledger, client, candidates };
     const options = {
       limits: { maxPico: null, maxCalls: null },
