@@ -1,10 +1,13 @@
 import {
   type ChildWorkflowHandle,
+  getExternalWorkflowHandle,
   ParentClosePolicy,
   setHandler,
   type SignalDefinition,
+  sleep,
   startChild,
   type Workflow,
+  workflowInfo,
 } from "@temporalio/workflow";
 import { ApplicationFailure, WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
 import { shardId } from "../core/plan/ids.ts";
@@ -12,6 +15,9 @@ import type { ShardInput, ShardResult } from "../core/plan/run.ts";
 import { pause, resume, stop } from "./_signals.ts";
 import { together } from "./_stop.ts";
 import { rollOut } from "./roll_out.ts";
+
+/** Attempts at an id that another run holds, and the longest wait between attempts in seconds. */
+const PATIENCE = 5;
 
 /** Children of a workflow that hear its `pause`, `resume` and `stop`. */
 export interface Family {
@@ -65,18 +71,13 @@ export function createFamily(
 
   const run: Family["run"] = async (workflow, workflowId, input, summary) => {
     const told = { paused, stopping };
-    const child = await startChild(workflow, {
-      workflowId,
-      args: [input],
-      staticSummary: summary,
-      parentClosePolicy: ParentClosePolicy.TERMINATE,
-    }).catch((error: unknown) => {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      throw ApplicationFailure.nonRetryable(
-        `Cannot start ${workflowId}: another workflow is working on this run; stop it first or choose another run name`,
-        "FencedError",
-      );
-    });
+    const child = await startAlone(workflowId, () =>
+      startChild(workflow, {
+        workflowId,
+        args: [input],
+        staticSummary: summary,
+        parentClosePolicy: ParentClosePolicy.TERMINATE,
+      }));
     children.add(child);
     if (paused !== told.paused) await tell(child, paused ? pause : resume); // said while it was starting
     if (stopping !== told.stopping) await tell(child, stop);
@@ -102,4 +103,29 @@ export function createFamily(
           )),
       ),
   };
+}
+
+/**
+ * Starts a child whose id may still be taken. Below our root's own id only what a reset or a termination
+ * left behind can have it: that is cancelled, and what it computed and paid is found in the log. Below
+ * another id it is the child of another workflow that works on the same run: we give way.
+ */
+async function startAlone<T>(workflowId: string, start: () => Promise<T>): Promise<T> {
+  const { root, workflowId: self } = workflowInfo();
+  const ours = workflowId.startsWith(`${root?.workflowId ?? self}/`);
+  for (let tries = 1;; tries++) {
+    try {
+      return await start();
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+    if (ours) await getExternalWorkflowHandle(workflowId).cancel().catch(() => undefined); // it has ended
+    else if (tries === PATIENCE) {
+      throw ApplicationFailure.nonRetryable(
+        `Cannot start ${workflowId}: another workflow is working on this run; stop it first or choose another run name`,
+        "FencedError",
+      );
+    }
+    await sleep(Math.min(tries, PATIENCE) * 1000, { summary: `${workflowId} is still running` });
+  }
 }

@@ -47,6 +47,7 @@ export async function trainRouter(given: TrainRouterInput = {}): Promise<RunStat
   let stopping = false;
   let iterating = false;
   let begun = false;
+  let changing = 0;
   const family = createFamily({
     paused: board.paused,
     onChange: (paused) => {
@@ -59,14 +60,19 @@ export async function trainRouter(given: TrainRouterInput = {}): Promise<RunStat
   });
   setHandler(setCoefficient, async ({ value }) => {
     await condition(() => begun);
-    const change = await light.recordCoefficient({
-      run,
-      id: currentUpdateInfo()!.id,
-      value,
-      fromStep: board.step + (iterating ? 2 : 1),
-    });
-    board.costCoe = change.after;
-    return change;
+    changing++;
+    try {
+      const change = await light.recordCoefficient({
+        run,
+        id: currentUpdateInfo()!.id,
+        value,
+        fromStep: board.step + (iterating ? 2 : 1),
+      });
+      board.costCoe = change.after;
+      return change;
+    } finally {
+      changing--;
+    }
   }, {
     validator: checkCoefficient,
     description: 'Price of a dollar in reward, from the next step on: {"value": 100}.',
@@ -115,6 +121,7 @@ export async function trainRouter(given: TrainRouterInput = {}): Promise<RunStat
           paused: family.paused,
         });
       }
+      await condition(() => changing === 0); // a step is planned at the price the log says
       board.enter("training");
       iterating = true;
       board.record(
