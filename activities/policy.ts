@@ -19,7 +19,7 @@ import {
 import { playTurn, shardKey, startShard } from "./_shard.ts";
 import { createPolicyHolder } from "./policy_holder.ts";
 import type { Ports, RunKit } from "./ports.ts";
-import { startPulse } from "./pulse.ts";
+import { cancellationSignal, startPulse } from "./pulse.ts";
 
 export type PolicyActivities = ReturnType<typeof createPolicyActivities>;
 
@@ -175,6 +175,7 @@ export function createPolicyActivities(ports: Ports) {
     else await engine.load(saved.state);
     let loss: number | null = null;
     for (let done = saved?.step ?? 0; done < warm_start.steps;) {
+      cancellationSignal().throwIfAborted(); // deleted or cancelled: the next chunk is not for anybody
       point(`warm start ${done}/${warm_start.steps}`);
       const until = Math.min(done + WARM_START_CHUNK, warm_start.steps);
       const base = done;

@@ -126,22 +126,40 @@ async function watch(
   },
 ): Promise<RunSummary | null> {
   let ended: { status: RunStatus } | { error: unknown } | null = null;
-  handle.result().then((status) => ended = { status }, (error) => ended = { error });
+  const attend = (to: WorkflowHandle<typeof trainRouter>) =>
+    void to.result().then((status) => ended = { status }, (error) => ended = { error });
+  attend(handle);
   const lines = createTail(configs.metricsFile(run));
   while (!stopped()) {
     for (const line of await lines.next()) view.metrics(line);
     if (ended !== null) {
       const outcome = ended as { status: RunStatus } | { error: unknown };
-      if ("error" in outcome) throw toEngineError(outcome.error);
+      if ("error" in outcome) {
+        const now = client.workflow.getHandle<typeof trainRouter>(run);
+        if (endedBy(outcome.error) !== "terminated" || !await runs(now)) {
+          throw toEngineError(outcome.error);
+        }
+        view.say("The run's workflow was reset; following the new one");
+        ended = null;
+        attend(now);
+        continue;
+      }
       view.status(outcome.status, null);
       if (outcome.status.state === "stopped") return null;
       return await configs.summary(run);
     }
-    const status = await handle.query<RunStatus, []>("status").catch(() => null); // a server being restarted
+    const status = await client.workflow.getHandle(run).query<RunStatus, []>("status")
+      .catch(() => null); // a server being restarted
     if (status !== null) view.status(status, await detailOf(client, run, status));
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
   return null;
+}
+
+/** Whether the workflow is under way: a reset begins it anew under the same id. */
+async function runs(handle: WorkflowHandle<typeof trainRouter>): Promise<boolean> {
+  const described = await handle.describe().catch(() => null);
+  return described?.status.name === "RUNNING";
 }
 
 /** What the warm start says of itself in its heartbeat. */

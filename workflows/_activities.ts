@@ -3,7 +3,12 @@ import type { CandidateActivities } from "../activities/calls.ts";
 import type { PolicyActivities } from "../activities/policy.ts";
 import type { RunActivities } from "../activities/runs.ts";
 
-const common = { startToCloseTimeout: "1 hour", heartbeatTimeout: "8 seconds" } as const;
+const common = {
+  startToCloseTimeout: "1 hour",
+  heartbeatTimeout: "8 seconds",
+  // what is cancelled has ended before the workflow does: no call is cut, nothing is written after it
+  cancellationType: "WAIT_CANCELLATION_COMPLETED",
+} as const;
 const retry = { initialInterval: "500 milliseconds", maximumInterval: "30 seconds" } as const;
 
 /** Light steps: resolve, plan, score, report. */

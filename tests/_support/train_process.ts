@@ -6,6 +6,9 @@ import type { RunSummary } from "../../core/plan/run.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
+/** A wait that takes longer has gone wrong. */
+const PATIENCE_MS = 10 * 60 * 1000;
+
 /** One `train` command as a user would start it, with its whole process tree. */
 export interface TrainProcess {
   readonly child: ChildProcess;
@@ -35,9 +38,11 @@ export function startTrain(stateDir: string, words: readonly string[]): TrainPro
   child.stdout.on("data", (chunk) => out += chunk);
   child.stderr.on("data", (chunk) => err += chunk);
   let ended = false;
+  const stuck = setTimeout(() => child.kill("SIGTERM"), 2 * PATIENCE_MS);
   const exit = new Promise<number | null>((resolve) =>
     child.on("close", (code) => {
       ended = true;
+      clearTimeout(stuck);
       resolve(code);
     })
   );
@@ -61,10 +66,15 @@ export function startTrain(stateDir: string, words: readonly string[]): TrainPro
       await exit;
     },
     until: async (condition) => {
+      const deadline = performance.now() + PATIENCE_MS;
       while (true) {
         const found = lines().find(condition);
         if (found !== undefined) return found;
         if (ended) throw new Error(`train ended before the awaited line:\n${err}`);
+        if (performance.now() > deadline) {
+          child.kill("SIGTERM");
+          throw new Error(`train did not write the awaited line:\n${out.slice(-2000)}\n${err}`);
+        }
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     },
