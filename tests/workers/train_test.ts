@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRunConfigs, hardwareOf } from "../../workers/_run_configs.ts";
+import { lastStep } from "../../workers/_view.ts";
 import { startTrain } from "../_support/train_process.ts";
 
 const quiet = { sanitizeOps: false, sanitizeResources: false }; // child processes
@@ -85,4 +86,25 @@ Deno.test("a run does not go on elsewhere unasked", () =>
     );
     await configs.checkHardware("a", true);
     assert.equal((await configs.folder.readConfig("a"))!.hardware, hardwareOf());
+  }));
+
+Deno.test("a run whose config.json is missing is not begun over its log", () =>
+  withDir(async (dir) => {
+    const configs = createRunConfigs(dir);
+    await configs.begin("a", "micro", []);
+    await mkdir(configs.folder.path("a", "log"));
+    await rm(configs.folder.path("a", "config.json"));
+    await assert.rejects(
+      configs.preview("a", "micro", ["trainer.seed=2"]),
+      /config\.json is missing, its log is there; restore the file, or delete the run/,
+    );
+  }));
+
+Deno.test("lastStep() is the highest step, also when evaluations of earlier ones follow", () =>
+  withDir(async (dir) => {
+    const file = join(dir, "metrics.jsonl");
+    const lines = [1, 2, 0].map((step) => JSON.stringify({ "training/global_step": step }) + "\n");
+    await writeFile(file, lines.join("") + '{"training/glo');
+    assert.equal(await lastStep(file), 2);
+    assert.equal(await lastStep(join(dir, "absent")), 0);
   }));
