@@ -57,16 +57,11 @@ export function parseTaskOptions(args: readonly string[]): TaskOptions {
 
 /** Runs a task's main; a failure the engine knows becomes one sentence and exit code 1. */
 export async function runTask(main: () => Promise<void>): Promise<never> {
+  process.stdout.on("error", () => undefined); // `runs | head`: nobody reads on
   try {
     await main();
     process.exit(0);
   } catch (error) {
-    if (/\bEPIPE\b/.test(String(error))) { // `train | head`: nobody reads on
-      process.stderr.write(
-        "holdfast: nobody reads stdout any more, so this ends; nothing is lost\n",
-      );
-      process.exit(141); // as by SIGPIPE
-    }
     if (!(error instanceof EngineError)) throw error;
     process.stderr.write(`holdfast: ${error.message}\n`);
     process.exit(1);

@@ -70,6 +70,7 @@ async function follow(
   };
   Deno.addSignalListener("SIGINT", interrupt);
   Deno.addSignalListener("SIGTERM", interrupt);
+  process.stdout.on("error", interrupt); // `train | head`: nobody reads on
   try {
     if (stack.uiUrl !== null) {
       const page = `namespaces/${stack.namespace}/workflows/${encodeURIComponent(run)}`;
