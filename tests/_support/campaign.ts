@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLedger } from "../../adapters/storage/ledger.ts";
@@ -35,7 +35,7 @@ export async function runKilled(
   killAfterS: readonly number[],
   say: (words: string) => void = () => {},
 ): Promise<Outcome> {
-  const run = words.find((word) => word.startsWith("run="))?.slice(4) ?? words[0]!;
+  const run = nameOf(words);
   const startedAt = performance.now();
   const kills: { afterS: number; at: string; inFlight: number }[] = [];
   for (const afterS of killAfterS) {
@@ -64,6 +64,37 @@ export async function runKilled(
     wallS: (performance.now() - startedAt) / 1000,
     kills,
   };
+}
+
+/** Runs a command while, from its first step on, every candidate refuses connections for some seconds. */
+export async function runWithOutage(
+  stateDir: string,
+  words: readonly string[],
+  seconds: number,
+): Promise<Outcome> {
+  const startedAt = performance.now();
+  const train = startTrain(stateDir, words);
+  await train.until(({ kind }) => kind === "train");
+  const { world } = JSON.parse(await readFile(join(stateDir, "ports.json"), "utf8"));
+  const response = await fetch(`http://127.0.0.1:${world}/admin/faults`, {
+    method: "POST",
+    body: JSON.stringify({ kind: "refuse", for_s: seconds }),
+  });
+  assert.equal(response.status, 200, await response.text());
+  const waiting = await train.until(({ kind, state }) => kind === "status" && state === "waiting");
+  assert.equal((waiting["waits"] as { kind: string }[])[0]!.kind, "unavailable");
+  assert.equal(await train.exit, 0, train.stderr());
+  return {
+    trace: await readTrace(stateDir, nameOf(words)),
+    bill: await readBill(join(stateDir, "world_bill.jsonl")),
+    wallS: (performance.now() - startedAt) / 1000,
+    kills: [],
+  };
+}
+
+/** The run a command is about. */
+function nameOf(words: readonly string[]): string {
+  return words.find((word) => word.startsWith("run="))?.slice("run=".length) ?? words[0]!;
 }
 
 /** Instants of kills, in seconds after useful work resumed: at least 2, seeded. */

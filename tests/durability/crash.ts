@@ -1,6 +1,7 @@
 /**
- * `deno task crash`: the quickstart undisturbed, then killed with −9 as a whole at random instants; says
- * whether both ended the same and what was paid. Arguments: [PRESET] [--kills N] [--seed N].
+ * `deno task crash`: the quickstart undisturbed, then killed with −9 as a whole at random instants, then
+ * with its candidates away for a while; says whether all ended the same and what was paid. Arguments:
+ * [PRESET] [--kills N] [--seed N] [--spread S] [--outage S].
  * @module
  */
 import process from "node:process";
@@ -10,6 +11,7 @@ import {
   assertPaidOnce,
   killTimes,
   runKilled,
+  runWithOutage,
   withStateDir,
 } from "../_support/campaign.ts";
 
@@ -19,6 +21,7 @@ const { values, positionals } = parseArgs({
     kills: { type: "string", default: "5" },
     seed: { type: "string", default: "1" },
     spread: { type: "string", default: "30" },
+    outage: { type: "string", default: "60" },
   },
 });
 const words = positionals.length === 0 ? ["quickstart"] : positionals;
@@ -43,4 +46,9 @@ say(
 );
 assertEqualRuns(calm, killed);
 assertPaidOnce(killed);
+say(`${words.join(" ")}, candidates away for ${values.outage} s …`);
+const away = await withStateDir((dir) => runWithOutage(dir, words, Number(values.outage)));
+say(`  ${away.wallS.toFixed(1)} s, weights ${away.trace.summary.weights_sha256}`);
+assertEqualRuns(calm, away);
+assertPaidOnce(away);
 say("equal: weights, metrics and table; nothing paid twice");

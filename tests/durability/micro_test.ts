@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import {
   assertEqualRuns,
   assertPaidOnce,
   killTimes,
   type Outcome,
   runKilled,
+  runWithOutage,
   withStateDir,
 } from "../_support/campaign.ts";
-import { readBill, readTrace, startTrain } from "../_support/train_process.ts";
 
 const quiet = { sanitizeOps: false, sanitizeResources: false }; // child processes end after the test's own work
 
@@ -45,28 +43,7 @@ Deno.test(
   "a run whose candidates are away for a while waits and ends the same",
   quiet,
   async () => {
-    const outcome = await withStateDir(async (dir): Promise<Outcome> => {
-      const train = startTrain(dir, ["micro"]);
-      await train.until(({ kind }) => kind === "train");
-      const { world } = JSON.parse(await readFile(join(dir, "ports.json"), "utf8"));
-      const fault = { kind: "refuse", for_s: 10 };
-      const set = await fetch(`http://127.0.0.1:${world}/admin/faults`, {
-        method: "POST",
-        body: JSON.stringify(fault),
-      });
-      await set.body?.cancel();
-      const waiting = await train.until(({ kind, state }) =>
-        kind === "status" && state === "waiting"
-      );
-      assert.equal((waiting["waits"] as { kind: string }[])[0]!.kind, "unavailable");
-      assert.equal(await train.exit, 0, train.stderr());
-      return {
-        trace: await readTrace(dir, "micro"),
-        bill: await readBill(join(dir, "world_bill.jsonl")),
-        wallS: 0,
-        kills: [],
-      };
-    });
+    const outcome = await withStateDir((dir) => runWithOutage(dir, ["micro"], 10));
     assertEqualRuns(await undisturbed(), outcome);
     assertPaidOnce(outcome);
   },
