@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PoolConfig } from "../../configs/pool.ts";
 import { createLedger } from "../../adapters/storage/ledger.ts";
 import { createRandom } from "../../core/random.ts";
 import { type Bill, readBill, readTrace, type RunTrace, startTrain } from "./train_process.ts";
@@ -88,7 +89,8 @@ export async function runWithOutage(
     trace: await readTrace(stateDir, nameOf(words)),
     bill: await readBill(join(stateDir, "world_bill.jsonl")),
     wallS: (performance.now() - startedAt) / 1000,
-    kills: [],
+    // connections are cut as in a kill: two shards of a step, each with so many calls in flight at most
+    kills: [{ afterS: 0, at: "the outage", inFlight: 2 * PoolConfig.parse({}).concurrency }],
   };
 }
 
