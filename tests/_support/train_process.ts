@@ -58,12 +58,16 @@ export function startTrain(stateDir: string, words: readonly string[]): TrainPro
     stderr: () => err,
     tree,
     kill: async () => {
-      for (const pid of await tree()) {
+      const pids = await tree();
+      for (const pid of pids) {
         try {
           Deno.kill(pid, "SIGKILL");
         } catch { /* it ended by itself */ }
       }
       await exit;
+      while ((await Promise.all(pids.map(isRunning))).some(Boolean)) {
+        await new Promise((resolve) => setTimeout(resolve, 20)); // what it held is free once it is gone
+      }
     },
     until: async (condition) => {
       const deadline = performance.now() + PATIENCE_MS;
@@ -79,6 +83,12 @@ export function startTrain(stateDir: string, words: readonly string[]): TrainPro
       }
     },
   };
+}
+
+/** Whether a process has not ended yet; one that only waits to be reaped has. */
+async function isRunning(pid: number): Promise<boolean> {
+  const stat = await fs.readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  return stat !== "" && !/\) [ZX] /.test(stat);
 }
 
 /** A process, its descendants, and whatever else has the state folder in its command line. */
