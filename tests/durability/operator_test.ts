@@ -27,7 +27,7 @@ Deno.test(
       assert.ok(before.lines <= 1500, `${before.lines} calls`);
       await new Promise((resolve) => setTimeout(resolve, 1500));
       assert.equal((await readBill(join(dir, "world_bill.jsonl"))).lines, before.lines);
-      first.child.kill("SIGINT");
+      Deno.kill(first.child.pid!, "SIGINT"); // as Ctrl-C does
       assert.equal(await first.exit, 0, first.stderr());
       assert.match(first.stderr(), /nothing is lost.*\.\/holdfast train micro/s);
 
